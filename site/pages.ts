@@ -152,6 +152,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       },
       { path: 'docs/manifests.md', about: 'Gateway API resources without a cluster' },
       { path: 'docs/kinds/gwbackend.md', about: 'fields of GwBackend' },
+      { path: 'docs/kinds/gwmodel.md', about: 'fields of GwModel' },
       { path: 'docs/kinds/gwpolicy.md', about: 'fields of GwPolicy' },
       { path: 'docs/kinds/gwfilter.md', about: 'fields of GwFilter' },
       { path: 'docs/kinds/gwparameters.md', about: 'fields of GwParameters' },

@@ -32,7 +32,10 @@ describe('the charts', { skip: withoutHelm }, () => {
     const others = await objectsOf('portico-crds', 'keep=false')
     assert.deepEqual(
       others.map(({ metadata: { name, annotations } }) => [name, annotations]),
-      ['gwbackends', 'gwfilters', 'gwparameters', 'gwpolicies'].map((name) => [`${name}.portico.dev`, undefined]),
+      ['gwbackends', 'gwfilters', 'gwmodels', 'gwparameters', 'gwpolicies'].map((name) => [
+        `${name}.portico.dev`,
+        undefined,
+      ]),
     )
   })
 

@@ -208,6 +208,7 @@ const GATEWAY_KINDS = [
 const OWN_KINDS = [
   'portico.dev/gwbackends',
   'portico.dev/gwfilters',
+  'portico.dev/gwmodels',
   'portico.dev/gwpolicies',
   'gateway.networking.x-k8s.io/xlistenersets',
   'gateway.networking.x-k8s.io/xbackends',

@@ -17,7 +17,7 @@ const install = parseAllDocuments(text.slice(text.indexOf('# Source: portico/tem
 it('install.yaml contains the current definitions; otherwise run `npm run install-yaml`', () => {
   const folder = new URL('../../../deploy/crds/', import.meta.url)
   const files = readdirSync(folder)
-  assert.equal(files.length, 4)
+  assert.equal(files.length, 5)
   for (const file of files)
     assert.ok(text.includes(readFileSync(new URL(file, folder), 'utf8').trim()), `${file} is stale`)
 })

@@ -18,6 +18,7 @@ import { backendTlsPolicyStatus } from './translate/status/backend-tls-policy-st
 import { filterStatus } from './translate/status/filter-status.ts'
 import { policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus, xListenerSetStatus } from './translate/status/gateway-status.ts'
+import { modelStatus } from './translate/status/model-status.ts'
 import { poolStatus } from './translate/status/pool-status.ts'
 import { routeStatus } from './translate/status/route-status.ts'
 import { xBackendStatus } from './translate/status/x-backend-status.ts'
@@ -66,6 +67,7 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   XBackendTrafficPolicy: backendTrafficPolicyStatus,
   XTelemetryPolicy: telemetryPolicyStatus,
   GwBackend: backendStatus,
+  GwModel: modelStatus,
   GwPolicy: policyStatus,
   GwFilter: filterStatus,
 }

@@ -190,6 +190,7 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'XBackendTrafficPolicy',
   'XTelemetryPolicy',
   'GwBackend',
+  'GwModel',
   'GwPolicy',
   'GwFilter',
 ])

@@ -54,6 +54,7 @@ const facts: Readonly<Record<Kind, Facts>> = {
   InferencePool: { plural: 'inferencepools', versions: ['v1'] },
   ServiceImport: { plural: 'serviceimports', versions: ['v1beta1', 'v1alpha1'] },
   GwBackend: { plural: 'gwbackends', versions: ['v1alpha1'] },
+  GwModel: { plural: 'gwmodels', versions: ['v1alpha1'] },
   GwPolicy: { plural: 'gwpolicies', versions: ['v1alpha1'] },
   GwFilter: { plural: 'gwfilters', versions: ['v1alpha1'] },
   GwParameters: { plural: 'gwparameters', versions: ['v1alpha1'] },

@@ -15,6 +15,10 @@ export function backendLink(
     const resource = world.get('GwBackend', key)
     return resource === undefined ? missing(world, 'GwBackend', key) : ownBackendLink(world, resource)
   }
+  if (kind === 'GwModel') {
+    const resource = world.get('GwModel', key)
+    return resource === undefined ? missing(world, 'GwModel', key) : modelLink(world, resource)
+  }
   if (kind === 'InferencePool') {
     const resource = world.get('InferencePool', key)
     return resource === undefined ? missing(world, 'InferencePool', key) : poolLink(world, resource)
@@ -38,6 +42,11 @@ export function poolLink(world: ResourceView, resource: Resource): Link {
   return linkAtGateways(world, resource, { kind: 'InferencePool', list: 'parents' })
 }
 
+/** The problem of a GwModel at the first parent where it has one, or success. */
+export function modelLink(world: ResourceView, resource: Resource): Link {
+  return linkAtGateways(world, resource, { kind: 'GwModel', list: 'parents' })
+}
+
 export function xBackendLink(world: ResourceView, resource: Resource): Link {
   return linkAtGateways(world, resource, { kind: 'XBackend', list: 'ancestors' })
 }
@@ -46,7 +55,7 @@ export function xBackendLink(world: ResourceView, resource: Resource): Link {
 function linkAtGateways(
   world: ResourceView,
   resource: Resource,
-  { kind, list }: { kind: 'InferencePool' | 'XBackend'; list: 'parents' | 'ancestors' },
+  { kind, list }: { kind: 'GwModel' | 'InferencePool' | 'XBackend'; list: 'parents' | 'ancestors' },
 ): Link {
   const what = `${kind} ${keyOf(resource)}`
   const parents = statusFields(world.statusOf(kind, resource))

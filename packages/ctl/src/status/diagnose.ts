@@ -13,7 +13,7 @@ import {
   type Resource,
   routeKinds,
 } from '@portico/translate'
-import { backendLink, ownBackendLink, poolLink, xBackendLink } from './backend-links.ts'
+import { backendLink, modelLink, ownBackendLink, poolLink, xBackendLink } from './backend-links.ts'
 import { gatewayLinks, listenerLinks, parentLinks } from './gateway-links.ts'
 import { broken, conditionsLink, type Link, ok, readConditions, statusFields } from './link.ts'
 import { policiesFor, policyLink } from './policy-links.ts'
@@ -70,6 +70,8 @@ function linksOf(world: ResourceView, kind: TargetKind, resource: Resource, isLi
         ownBackendLink(world, resource),
         ...policiesFor(world, resource).map((policy) => policyLink(world, policy)),
       ]
+    case 'GwModel':
+      return [modelLink(world, resource)]
     case 'InferencePool':
       return [poolLink(world, resource)]
     case 'XBackend':

@@ -93,7 +93,7 @@ function isNobodys(links: readonly Link[]): boolean {
 /** A link for a missing object, with similar names. */
 export function missing(
   world: ResourceView,
-  kind: 'Gateway' | ListenerSetKind | 'Service' | 'GwBackend' | 'InferencePool' | 'XBackend',
+  kind: 'Gateway' | ListenerSetKind | 'Service' | 'GwBackend' | 'GwModel' | 'InferencePool' | 'XBackend',
   key: string,
 ): Link {
   const what = `${kind} ${key}`

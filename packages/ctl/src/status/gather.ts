@@ -24,6 +24,7 @@ const HERE: readonly Kind[] = [
   'XBackendTrafficPolicy',
   'XTelemetryPolicy',
   'GwBackend',
+  'GwModel',
   'InferencePool',
   'XBackend',
   'Service',
@@ -31,7 +32,7 @@ const HERE: readonly Kind[] = [
 ]
 
 /** Kinds of backends that routes refer to. */
-const BACKEND_KINDS: ReadonlySet<string> = new Set(['Service', 'GwBackend', 'InferencePool', 'XBackend'])
+const BACKEND_KINDS: ReadonlySet<string> = new Set(['Service', 'GwBackend', 'GwModel', 'InferencePool', 'XBackend'])
 
 /** Reads the resources of a namespace, and those they refer to elsewhere. Missing rights are recorded. */
 export async function gather(

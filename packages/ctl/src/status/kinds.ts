@@ -15,6 +15,7 @@ const names = {
   XBackend: ['xbackend', 'xbackends'],
   XBackendTrafficPolicy: ['xbackendtrafficpolicy', 'xbackendtrafficpolicies', 'xbtrafficpolicy'],
   XTelemetryPolicy: ['xtelemetrypolicy', 'xtelemetrypolicies'],
+  GwModel: ['gwmodel', 'gwmodels'],
   GwBackend: ['gwbackend', 'gwbackends', 'gwbe'],
 } as const
 

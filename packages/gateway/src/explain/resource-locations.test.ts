@@ -21,6 +21,7 @@ test('parts of a config that came from resources are named by these', () => {
   const timeouts = { request: 5 }
   const rewrite = { path: '/x' }
   const tls = { hostname: 'a' }
+  const auth = { key: 'k' }
   const headers = {}
   const entry = `${route.key}/backend/1`
   const grpc = { ...route, key: 'bind/80/web/shop/calls:grpc/2', name: 'shop/calls:grpc' }
@@ -38,11 +39,16 @@ test('parts of a config that came from resources are named by these', () => {
     inline({ kind: 'rule', key: route.key }, { traffic: { timeouts, urlRewrite: rewrite } }),
     inline({ kind: 'backend', key: entry }, { backend: { headers } }),
     inline({ kind: 'backend', key: 'backend/shop/models/section/cheap' }, { backend: { tls } }),
+    inline(
+      { kind: 'backend', key: 'backend/GwModel/Gateway/shop/web/bind/80/llm/section/shop/smart' },
+      { backend: { auth } },
+    ),
     inline({ kind: 'backend', key: 'backend/service/shop/cart/80' }, { backend: { mcp: rewrite } }),
   ]
   const listener = { key: 'bind/80/web', bind: 'bind/80', name: 'web', hostname: '', protocol: 'HTTP', tls: null }
   const ofSet = { ...listener, key: 'bind/80/shop/more/extra', name: 'extra', set: 'listenerSet/shop/more' }
-  const ir = { binds: [], listeners: [listener, ofSet], routes: [route, grpc], backends: [], policies } as Ir
+  const ofModels = { ...route, key: 'bind/80/llm/shop/web:models/0', name: 'shop/web:models' }
+  const ir = { binds: [], listeners: [listener, ofSet], routes: [route, grpc, ofModels], backends: [], policies } as Ir
   const locate = resourceLocations(ir, 'edge/public')
   const own = { kind: 'GwPolicy', namespace: 'shop', name: 'limits' }
   assert.deepEqual(locate(csrf, ['additionalOrigins']), { ...own, path: 'spec.traffic.csrf.additionalOrigins' })
@@ -57,6 +63,9 @@ test('parts of a config that came from resources are named by these', () => {
   assert.deepEqual(locate(rewrite, []), { ...orders, path: 'spec.rules[0].filters' })
   assert.deepEqual(locate(headers, []), { ...orders, path: 'spec.rules[0].backendRefs[1].filters' })
   assert.deepEqual(locate(grpc, []), { kind: 'GRPCRoute', namespace: 'shop', name: 'calls', path: 'spec.rules[2]' })
+  assert.deepEqual(locate(ofModels, []), { kind: 'Gateway', namespace: 'shop', name: 'web', path: '' })
+  const smart = { kind: 'GwModel', namespace: 'shop', name: 'smart' }
+  assert.deepEqual(locate(auth, ['key']), { ...smart, path: 'spec.policies.auth.key' })
   assert.deepEqual(locate(tls, ['hostname']), {
     kind: 'GwBackend',
     namespace: 'shop',

@@ -27,6 +27,8 @@ function routePlace({ key, name }: Route, [first, ...rest]: Path): SourceLocatio
   const [, whole = '', suffix] = /^([^/]+\/[^/:]+)(?::(\w+))?$/.exec(name) ?? []
   const rule = /\/(\d+)$/.exec(key)?.[1]
   if (whole === '' || rule === undefined) return null
+  // The route of the GwModels of a listener has no resource of its own.
+  if (suffix === 'models') return named('Gateway', whole, [])
   const own = first === undefined ? [] : [first === 'backends' ? 'backendRefs' : first, ...rest]
   return named(suffix === undefined ? 'HTTPRoute' : (KINDS[suffix] ?? 'Route'), whole, [
     'spec',
@@ -68,6 +70,8 @@ function locationOf({ key, target }: AttachedPolicy, path: Path, ir: Ir): Source
   if (entry !== undefined) return rulePlace(ir, rule, ['backends', Number(entry)], path)
   const [, service] = /^backend\/service\/([^/]+\/[^/]+)\//.exec(target.key) ?? []
   if (service !== undefined) return named('Service', service, [])
+  const [, model] = /^backend\/GwModel\/.*\/section\/([^/]+\/[^/]+)$/.exec(target.key) ?? []
+  if (model !== undefined) return named('GwModel', model, ['spec', 'policies', ...path.slice(1)])
   const [, own, part] = /^backend\/([^/]+\/[^/]+)(?:\/section\/(.+))?$/.exec(target.key) ?? []
   if (own === undefined) return null
   // A policy of one provider or target is located by the name of that part.

@@ -24,14 +24,23 @@ export type {
 export { inResource, resolveReferences } from '../schema/resource-form.ts'
 export type { ResolvedValue } from '../schema/resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from '../schema/rules.ts'
+export { didYouMean } from '../formats/suggest.ts'
+export { ModelNames } from '../formats/model-names.ts'
 export { isIssuer } from '../schema/fields/auth/mcp-oauth.ts'
 export { additionalTrustDomains, caAddress, trustDomain } from '../schema/fields/mesh.ts'
 export { logFilter } from '../schema/fields/names.ts'
 export { labelSelector } from '../schema/fields/references.ts'
 export type { LabelSelectorConfig } from '../schema/fields/references.ts'
 export { boolean, enumeration, integer, string } from '../schema/fields/values.ts'
+export { modelFields, modelName, modelPattern, modelRules, modelTarget } from '../backends/ai/models/schema.ts'
 export { backendFields, oneKind } from '../sources/backends/schema.ts'
-export { backendBlock, filterBlock, listenerBlock, targetedFrontendBlock } from '../sources/policies/schema.ts'
+export {
+  backendBlock,
+  filterBlock,
+  listenerBlock,
+  providerBlock,
+  targetedFrontendBlock,
+} from '../sources/policies/schema.ts'
 export { printPath } from '../schema/problem.ts'
 export type { Path, Problem, ProblemCode } from '../schema/problem.ts'
 export { validate } from '../schema/validate.ts'

@@ -30,7 +30,9 @@ export function crdOf(own: OwnKind): JsonObject {
         app: PRODUCT,
         'app.kubernetes.io/name': PRODUCT,
         // The label tells tools of the Gateway API that the kind changes the objects that it targets.
-        ...(own.status === 'conditions' ? {} : { 'gateway.networking.k8s.io/policy': 'Direct' }),
+        ...(own.status === 'conditions' || own.status === 'parents'
+          ? {}
+          : { 'gateway.networking.k8s.io/policy': 'Direct' }),
       },
     },
     spec: {
@@ -67,10 +69,18 @@ export function schemaOf({ description, spec, status }: OwnKind): JsonObject {
   }
 }
 
-function columnsOf({ status }: OwnKind): JsonObject[] {
-  const conditions = { conditions: '.status.conditions', ancestors: '.status.ancestors[*].conditions', nothing: null }
-  const types = { conditions: ['Accepted'], ancestors: ['Accepted', 'Attached'], nothing: [] }
+function columnsOf({ kind, status }: OwnKind): JsonObject[] {
+  const conditions = {
+    conditions: '.status.conditions',
+    parents: '.status.parents[*].conditions',
+    ancestors: '.status.ancestors[*].conditions',
+    nothing: null,
+  }
+  const types = { conditions: ['Accepted'], parents: ['Accepted'], ancestors: ['Accepted', 'Attached'], nothing: [] }
   return [
+    ...(kind === 'GwModel'
+      ? [{ name: 'Model', type: 'string', jsonPath: '.spec.match.model', description: 'Name that clients send.' }]
+      : []),
     ...types[status].map((type) => ({
       name: type,
       type: 'string',

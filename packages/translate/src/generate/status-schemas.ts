@@ -45,28 +45,46 @@ function conditions(min: number): JsonObject {
   }
 }
 
+/** A reference to an object, with the defaults of the Gateway API. */
+function objectReference(description: string): JsonObject {
+  return {
+    description,
+    type: 'object',
+    required: ['name'],
+    properties: {
+      group: text('API group of the object.', 253, { default: 'gateway.networking.k8s.io' }),
+      kind: text('Kind of the object.', 63, { ...name, default: 'Gateway' }),
+      namespace: text('Namespace of the object.', 63, name),
+      name: text('Name of the object.', 253, name),
+      sectionName: text('Section of the object.', 253, name),
+      port: { description: 'Port of the object.', type: 'integer', format: 'int32', minimum: 1, maximum: 65_535 },
+    },
+  }
+}
+
+const controllerName = text('Name of the controller that wrote the entry.', 253, {
+  ...name,
+  pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$",
+})
+
+const parent: JsonObject = {
+  description: 'Status at one parent.',
+  type: 'object',
+  required: ['parentRef', 'conditions', 'controllerName'],
+  properties: {
+    parentRef: objectReference('Reference to the parent.'),
+    controllerName,
+    conditions: conditions(1),
+  },
+}
+
 const ancestor: JsonObject = {
   description: 'Status at one Gateway, or at a target without a Gateway.',
   type: 'object',
   required: ['ancestorRef', 'conditions', 'controllerName'],
   properties: {
-    ancestorRef: {
-      description: 'Reference to the Gateway or target.',
-      type: 'object',
-      required: ['name'],
-      properties: {
-        group: text('API group of the object.', 253, { default: 'gateway.networking.k8s.io' }),
-        kind: text('Kind of the object.', 63, { ...name, default: 'Gateway' }),
-        namespace: text('Namespace of the object.', 63, name),
-        name: text('Name of the object.', 253, name),
-        sectionName: text('Section of the object.', 253, name),
-        port: { description: 'Port of the object.', type: 'integer', format: 'int32', minimum: 1, maximum: 65_535 },
-      },
-    },
-    controllerName: text('Name of the controller that wrote the entry.', 253, {
-      ...name,
-      pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$",
-    }),
+    ancestorRef: objectReference('Reference to the Gateway or target.'),
+    controllerName,
     conditions: conditions(1),
   },
 }
@@ -88,6 +106,20 @@ export const statusSchemas = {
         type: 'array',
         items: ancestor,
         maxItems: 16,
+        'x-kubernetes-list-type': 'atomic',
+      },
+    },
+  },
+  parents: {
+    description: 'Which parents serve the model.',
+    type: 'object',
+    required: ['parents'],
+    properties: {
+      parents: {
+        description: 'The parents of the model.',
+        type: 'array',
+        items: parent,
+        maxItems: 32,
         'x-kubernetes-list-type': 'atomic',
       },
     },

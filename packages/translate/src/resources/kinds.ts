@@ -26,6 +26,7 @@ export const groupByKind = {
   InferencePool: 'inference.networking.k8s.io',
   ServiceImport: 'multicluster.x-k8s.io',
   GwBackend: 'portico.dev',
+  GwModel: 'portico.dev',
   GwPolicy: 'portico.dev',
   GwFilter: 'portico.dev',
   GwParameters: 'portico.dev',

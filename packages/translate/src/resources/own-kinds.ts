@@ -2,20 +2,21 @@ import { inResource, validate } from '@portico/gateway/schema'
 import type { Problem, Schema, ValidationResult } from '@portico/gateway/schema'
 import { gwBackendSpec } from './gw-backend.ts'
 import { gwFilterSpec } from './gw-filter.ts'
+import { gwModelSpec } from './gw-model.ts'
 import { gwParametersSpec } from './gw-parameters.ts'
 import { gwPolicySpec } from './gw-policy.ts'
 import type { Resource } from './resource.ts'
 
 /** A kind of our API group. */
 export interface OwnKind {
-  kind: 'GwBackend' | 'GwPolicy' | 'GwFilter' | 'GwParameters'
+  kind: 'GwBackend' | 'GwModel' | 'GwPolicy' | 'GwFilter' | 'GwParameters'
   plural: string
   singular: string
   shortNames: readonly string[]
   description: string
   spec: Schema
   /** The kind of its status. */
-  status: 'conditions' | 'ancestors' | 'nothing'
+  status: 'conditions' | 'parents' | 'ancestors' | 'nothing'
 }
 
 export const ownKinds: readonly OwnKind[] = [
@@ -27,6 +28,15 @@ export const ownKinds: readonly OwnKind[] = [
     description: 'A destination that routes and policies refer to.',
     spec: gwBackendSpec,
     status: 'conditions',
+  },
+  {
+    kind: 'GwModel',
+    plural: 'gwmodels',
+    singular: 'gwmodel',
+    shortNames: ['gwmodel'],
+    description: 'A model that clients name, for listeners and routes that route by model.',
+    spec: gwModelSpec,
+    status: 'parents',
   },
   {
     kind: 'GwPolicy',

@@ -34,9 +34,9 @@ export const reasons = {
     fix: 'Fix the backend: the message and its status name the field or Secret.',
   },
   BackendNotFound: {
-    on: 'routes, XTelemetryPolicy',
+    on: 'routes, GwModel, XTelemetryPolicy',
     means:
-      'A Service, a Service port, a GwBackend, an XBackend, an InferencePool, a GwFilter or an HTTPRoute that the route refers to does not exist, or the endpoint picker of the pool does not; requests for it get 500.',
+      'A Service, a Service port, a GwBackend, a GwModel, an XBackend, an InferencePool, a GwFilter or an HTTPRoute that the route refers to does not exist, or the endpoint picker of the pool does not; requests for it get 500. A Secret or a target of a GwModel does not exist, or the parent does not serve the target.',
     fix: 'Correct name, namespace and port of the `backendRef`, or create the object. The port is that of the Service, not of its Pods.',
   },
   ConfigurationChanged: {
@@ -45,10 +45,10 @@ export const reasons = {
     fix: 'Set `tls.frontend…validation.mode` to `AllowValidOnly`, unless backends check the certificates themselves.',
   },
   Conflicted: {
-    on: 'routes, XListenerSet, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy, XTelemetryPolicy',
+    on: 'routes, XListenerSet, GwModel, GwPolicy, BackendTLSPolicy, XBackendTrafficPolicy, XTelemetryPolicy',
     means:
-      'An older policy sets the same field for the same target, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
-    fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners.',
+      'An older policy sets the same field for the same target, an older GwModel has the same model, or an older route of the other kind, HTTPRoute or GRPCRoute, has the same hostnames. The older one wins.',
+    fix: 'Remove the fields from one of the two policies, or give them different targets. Give each route its own hostnames or listeners, and each GwModel its own model.',
   },
   HTTPRouteNotAccepted: {
     on: 'InferencePool',
@@ -66,7 +66,7 @@ export const reasons = {
     fix: 'Keep one of them, or split the rule.',
   },
   Invalid: {
-    on: 'Gateway, listeners, GwPolicy, GwFilter, BackendTLSPolicy, XBackend, XBackendTrafficPolicy, XTelemetryPolicy',
+    on: 'Gateway, listeners, GwModel, GwPolicy, GwFilter, BackendTLSPolicy, XBackend, XBackendTrafficPolicy, XTelemetryPolicy',
     means: 'The resource cannot be used; the other conditions and the message say why.',
     fix: 'Fix the field that the message names.',
   },
@@ -99,9 +99,9 @@ export const reasons = {
     fix: 'Correct name and port of `endpointPickerRef`, or create the Service in the namespace of the pool.',
   },
   InvalidKind: {
-    on: 'routes, BackendTLSPolicy, XBackend, XTelemetryPolicy',
+    on: 'routes, GwModel, BackendTLSPolicy, XBackend, XTelemetryPolicy',
     means: 'A reference has a kind that is not supported there.',
-    fix: 'A filter refers to a GwFilter. A backendRef refers to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool (an HTTPRoute may also refer to HTTPRoutes), and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
+    fix: 'A filter refers to a GwFilter. A backendRef refers to a Service, a ServiceImport, a GwBackend, an XBackend (not from a UDPRoute) or an InferencePool (an HTTPRoute may also refer to HTTPRoutes and GwModels), and to a ConfigMap or a ClusterTrustBundle for CA certificates.',
   },
   InvalidListenerFilter: {
     on: 'listeners',
@@ -122,7 +122,7 @@ export const reasons = {
   InvalidRouteKinds: {
     on: 'listeners',
     means: '`allowedRoutes.kinds` contains kinds that the protocol does not support; the others are served.',
-    fix: 'HTTP and HTTPS support HTTPRoute and GRPCRoute, TLS supports TLSRoute, TCP supports TCPRoute, UDP supports UDPRoute.',
+    fix: 'HTTP and HTTPS support HTTPRoute, GRPCRoute and GwModel, TLS supports TLSRoute, TCP supports TCPRoute, UDP supports UDPRoute.',
   },
   ListenersNotValid: {
     on: 'Gateway, ListenerSet',
@@ -141,10 +141,10 @@ export const reasons = {
     fix: 'Give the route a hostname that the listener has, or widen that of the listener: `*.example.com` matches `a.example.com`, not `example.com`.',
   },
   NoMatchingParent: {
-    on: 'routes',
+    on: 'routes, GwModel',
     means:
-      'The parent has no usable listener of this `sectionName` and `port`; or the parent is an HTTPRoute that does not delegate to this route.',
-    fix: 'Correct the `parentRef`, or fix the listener: one with a conflict or an unknown protocol accepts no routes. An HTTPRoute needs a `backendRef` to this route.',
+      'The parent has no usable listener of this `sectionName` and `port`; or the parent is an HTTPRoute that does not refer to this route or GwModel.',
+    fix: 'Correct the `parentRef`, or fix the listener: one with a conflict or an unknown protocol accepts no routes. An HTTPRoute needs a `backendRef` to this route or GwModel.',
   },
   NoValidCACertificate: {
     on: 'listeners, BackendTLSPolicy',
@@ -157,9 +157,9 @@ export const reasons = {
     fix: 'Set `spec.allowedListeners.namespaces` of the Gateway; without it, no ListenerSet is accepted.',
   },
   NotAllowedByListeners: {
-    on: 'routes',
-    means: 'The listener does not accept routes of this kind or namespace.',
-    fix: 'Set `allowedRoutes.namespaces.from` of the listener to `All` or to a `Selector`; without it, only routes of its own namespace are accepted. Check `allowedRoutes.kinds` too.',
+    on: 'routes, GwModel',
+    means: 'The listener does not accept routes or GwModels of this kind or namespace.',
+    fix: 'Set `allowedRoutes.namespaces.from` of the listener to `All` or to a `Selector`; without it, only routes of its own namespace are accepted. Check `allowedRoutes.kinds` too: GwModels are accepted only when it has the kind.',
   },
   NotAssigned: {
     on: 'Gateway',
@@ -200,19 +200,19 @@ export const reasons = {
     fix: 'Give one of them another port. HTTPS and TLS can share one.',
   },
   Quarantined: {
-    on: 'GwPolicy, GwBackend, XBackend, XTelemetryPolicy, routes, listeners',
+    on: 'GwPolicy, GwBackend, GwModel, XBackend, XTelemetryPolicy, routes, listeners',
     means:
       'Data planes cannot compile the resource or a part of it. Routes that use it answer 500; everything else of the Gateway is served.',
     fix: 'Fix the field and resource that the message names.',
   },
   RefNotPermitted: {
-    on: 'Gateway, listeners, routes, XBackend, XTelemetryPolicy',
+    on: 'Gateway, listeners, routes, GwModel, XBackend, XTelemetryPolicy',
     means:
-      'A reference to another namespace is not allowed there, or an HTTPRoute does not name the route that delegates to it.',
-    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route. An HTTPRoute must name this one in its `parentRefs`.',
+      'A reference to another namespace is not allowed there, or an HTTPRoute or a GwModel does not name the route that refers to it.',
+    fix: 'Create a ReferenceGrant in the namespace of that object, from the kind and namespace of this one. An XBackend must be in the namespace of the route. An HTTPRoute or a GwModel must name this route in its `parentRefs`.',
   },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
+    on: 'Gateway, listeners, routes, GwModel, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
     means: 'All references were resolved.',
     fix: null,
   },
@@ -245,8 +245,9 @@ export const reasons = {
     fix: 'Use HTTP, HTTPS, TLS, TCP or UDP, in capital letters; give the pool `appProtocol: kubernetes.io/h2c`, or the XBackend another `protocol`; remove the policy.',
   },
   UnsupportedValue: {
-    on: 'routes, listeners, XBackend',
-    means: 'A field has a value that is not supported. Requests of the rule get 500; a listener is not served.',
+    on: 'routes, listeners, GwModel, XBackend',
+    means:
+      'A field has a value that is not supported. Requests of the rule get 500, those of the GwModel fail; a listener is not served.',
     fix: 'Fix or remove the field that the message names.',
   },
   Valid: { on: 'GwPolicy, GwFilter', means: 'The whole policy applies.', fix: null },
@@ -282,7 +283,7 @@ export const conditionTypes = {
   PartiallyInvalid: { on: 'routes', should: 'False', means: 'Some rules of the route are not served; the others are.' },
   Programmed: { on: 'Gateway, ListenerSet, listeners', should: 'True', means: 'Data planes serve the resource.' },
   ResolvedRefs: {
-    on: 'Gateway, listeners, routes, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
+    on: 'Gateway, listeners, routes, GwModel, BackendTLSPolicy, InferencePool, XBackend, XTelemetryPolicy',
     should: 'True',
     means: 'All referenced Secrets, Services and other objects exist.',
   },

@@ -105,6 +105,13 @@ export const indexTable: IndexTable = {
       return pools.map((fields) => `${namespace}/${fields.object('inferencePool').text('name')}`)
     },
   },
+  GwModel: {
+    /** `Kind/namespace/name` of its parents. */
+    parent({ metadata: { namespace = '' }, spec }) {
+      const parents = readParentRefs(new Fields(spec, ['spec'], []), namespace)
+      return parents.map((parent) => `${parent.kind}/${parent.namespace}/${parent.name}`)
+    },
+  },
   BackendTLSPolicy: { target: targetsOf },
   XBackendTrafficPolicy: { target: targetsOf },
   XTelemetryPolicy: { target: targetsOf },

@@ -56,7 +56,7 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
 }
 
 /** Drops TLS from the check, because certificates are checked when they are read. */
-function withoutTls(policy: AttachedPolicy): AttachedPolicy {
+export function withoutTls(policy: AttachedPolicy): AttachedPolicy {
   if (policy.backend?.tls === undefined) return policy
   const { tls: _checked, ...backend } = policy.backend
   return { ...policy, backend }
@@ -142,12 +142,12 @@ function modelProblems({ ai }: GwBackendSpec): Problem[] {
 function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): AttachedPolicy[] {
   const providers = ai?.models ?? ai?.groups?.flatMap((group) => group.providers) ?? []
   return [
-    ...providers.flatMap((provider) => inline(sectionKey(key, provider.name), provider.policies)),
-    ...(mcp?.targets ?? []).flatMap((target) => inline(sectionKey(key, target.name), target.static?.policies)),
-    ...inline(key, policies),
+    ...providers.flatMap((provider) => inlinePolicies(sectionKey(key, provider.name), provider.policies)),
+    ...(mcp?.targets ?? []).flatMap((target) => inlinePolicies(sectionKey(key, target.name), target.static?.policies)),
+    ...inlinePolicies(key, policies),
   ]
 }
 
-function inline(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
+export function inlinePolicies(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
   return policies === undefined ? [] : [toAttachedPolicy({ kind: 'backend', key }, { backend: policies })]
 }

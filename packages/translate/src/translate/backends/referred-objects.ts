@@ -25,7 +25,7 @@ export function placeOfOwn(key: string): string | null {
 /** Resolves the references of a GwBackend or GwPolicy. */
 export function referredObjects(
   context: Context,
-  from: { kind: 'GwBackend' | 'GwPolicy' | 'GwFilter'; namespace: string },
+  from: { kind: 'GwBackend' | 'GwModel' | 'GwPolicy' | 'GwFilter'; namespace: string },
 ): ReferredObjects {
   const { namespace } = from
   return {

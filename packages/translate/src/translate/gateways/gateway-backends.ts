@@ -10,6 +10,7 @@ import { sharedPlaneOf } from '../listeners/shared-data-plane.ts'
 import { certificateOf, type Unusable } from '../materials.ts'
 import { attachPolicies, type PoliciesOfGateway } from '../policies/policy.ts'
 import { gatewayTelemetry } from '../policies/telemetry-policy.ts'
+import { listenerModels } from '../models/listener-routes.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { PICKER_SUFFIX } from '../backends/inference-pool.ts'
 import { placeOfService, serviceBackend } from '../backends/service.ts'
@@ -59,7 +60,7 @@ function trafficPoliciesOf(context: Context, backends: readonly Backend[]): Atta
 }
 
 /**
- * The backends of routes and of filters of listeners. A separate query, so that a route change that keeps its backends does
+ * The backends of routes, of filters of listeners and of models. A separate query, so that a route change that keeps its backends does
  * not recompute all others.
  */
 const routeBackends: Query<Backend[]> = {
@@ -69,6 +70,7 @@ const routeBackends: Query<Backend[]> = {
     for (const { state, filters } of context.read(listenersOf, key)) {
       if (state !== 'absent') for (const backend of filters.called) backends.set(backend.key, backend)
     }
+    for (const backend of context.read(listenerModels, key).backends) backends.set(backend.key, backend)
     for (const ofRoute of inOrder(context, key, backendsInBucket)) {
       for (const backend of ofRoute) backends.set(backend.key, backend)
     }

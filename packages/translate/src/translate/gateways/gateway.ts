@@ -4,6 +4,7 @@ import type { Query } from '../context.ts'
 import { toAttachedPolicy } from '../to-attached-policy.ts'
 import { gatewayBackends } from './gateway-backends.ts'
 import { bindKey, isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
+import { listenerModels } from '../models/listener-routes.ts'
 import { inOrder, resourcesInBucket } from '../routes/route-buckets.ts'
 import { meshPoolMembers, placeOfPool, poolMembers } from '../backends/inference-pool.ts'
 import { inheritPolicies } from './inherited-policies.ts'
@@ -42,6 +43,7 @@ export const gatewayConfig: Query<Ir | null> = {
       for (const route of part.routes) if (!cut.has(route.listener)) ir.routes.push(route)
       for (const policy of part.policies) ir.policies.push(policy)
     }
+    ir.routes.push(...context.read(listenerModels, key).routes.filter(({ listener }) => !cut.has(listener)))
     inheritPolicies(ir)
     exposeOauth(ir)
     return ir

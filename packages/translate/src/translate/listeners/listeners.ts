@@ -27,6 +27,8 @@ export interface ResolvedListener {
   hostname: string
   protocol: ListenerProtocol | null
   supportedKinds: RouteKind[]
+  /** Whether `allowedRoutes.kinds` has GwModel. */
+  allowsModels: boolean
   from: ListenerSpec['from']
   tls: ListenerTls | null
   filters: Pick<ListenerFilters, 'traffic' | 'called'>
@@ -95,7 +97,11 @@ function resolveListener(
     spec.kinds === null
       ? offered
       : offered.filter((each) => spec.kinds?.some(({ group, kind: name }) => group === GATEWAY_GROUP && name === each))
-  const hasWrongKinds = spec.kinds !== null && supportedKinds.length < spec.kinds.length
+  const allowsModels =
+    offered.includes('HTTPRoute') &&
+    spec.kinds?.some(({ group, kind: name }) => group === groupByKind.GwModel && name === 'GwModel') === true
+  const known = supportedKinds.length + (allowsModels ? 1 : 0)
+  const hasWrongKinds = spec.kinds !== null && known < spec.kinds.length
   const from: Referrer = { group: groupByKind[kind], kind, namespace: owner.metadata.namespace ?? '' }
   const tls = tlsOf(context, { spec, protocol, gateway, from })
   const isNamed = kind === 'Gateway' && !isShared
@@ -114,6 +120,7 @@ function resolveListener(
     hostname: spec.hostname,
     protocol,
     supportedKinds,
+    allowsModels,
     from: spec.from,
     tls: tls.tls,
     filters: { traffic: filters.traffic, called: filters.called },

@@ -8,6 +8,8 @@ import { membersOf, sharedPlaneOf } from '../listeners/shared-data-plane.ts'
 import { cutSize, MOST_KEYS, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets, attachmentPointsOf } from './policy-targets.ts'
+import { modelTable } from '../models/model-table.ts'
+import { isTable } from '../models/table-members.ts'
 import { compare } from '../precedence.ts'
 import { placeOfPool, poolBackend } from '../backends/inference-pool.ts'
 import { placeOfService, serviceBackend } from '../backends/service.ts'
@@ -105,8 +107,9 @@ function cutSizes(asked: readonly AttachedPolicy[], given: readonly AttachedPoli
   return Object.fromEntries(sizes)
 }
 
-/** Inline policies of a GwBackend. */
+/** Inline policies of a GwBackend or of GwModels. */
 function inlineOf(context: Context, key: string): AttachedPolicy[] {
+  if (isTable(key)) return context.read(modelTable, key).policies
   const place = placeOfOwn(key)
   const made = place === null ? null : context.read(ownBackend, place)
   return made === null || 'reason' in made ? [] : made.policies

@@ -7,8 +7,8 @@ import { readListenerSet } from '../../resources/listener-set.ts'
 import { isAllowed, isFrom } from '../listeners/listener-sets.ts'
 import { isOurGateway, listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
 import type { Unusable } from '../materials.ts'
-import { findRoute, parentRefsOf } from './parent-refs.ts'
-import { routeHostnames } from './route-plan.ts'
+import { findAttachable, parentRefsOf } from './parent-refs.ts'
+import { routeHostnames } from './route-hostnames.ts'
 
 /** A parent of a route that belongs to this controller. */
 export interface ParentAttachment {
@@ -20,7 +20,7 @@ export interface ParentAttachment {
   refusal: Unusable | null
 }
 
-/** The attachments of a route, by `Kind/namespace/name`. Parents of other controllers are left out. */
+/** The attachments of a route or of a GwModel, by `Kind/namespace/name`. Parents of other controllers are left out. */
 export const attachmentsOf: Query<ParentAttachment[]> = {
   name: 'attachmentsOf',
   compute(context, id) {
@@ -71,7 +71,10 @@ function attach(
   const open = named.filter((listener) => isOpen(context, id, listener))
   if (open.length === 0) {
     const names = named.map(({ name }) => name).join(', ')
-    return refuse('NotAllowedByListeners', `Listener ${names} does not allow routes of this kind or namespace`)
+    return refuse(
+      'NotAllowedByListeners',
+      `Listener ${names} does not allow ${id.startsWith('GwModel/') ? 'GwModels, or not of this namespace' : 'routes of this kind or namespace'}`,
+    )
   }
   const hostnames = context.read(routeHostnames, id)
   const listeners = open.flatMap((listener) => {
@@ -92,8 +95,10 @@ function printChoice({ sectionName, port }: ParentRef): string {
 }
 
 function isOpen(context: Context, id: string, listener: ResolvedListener): boolean {
-  const found = findRoute(id)
-  if (found === null || !listener.supportedKinds.includes(found.kind)) return false
+  const found = findAttachable(id)
+  if (found === null) return false
+  const isAllowedKind = found.kind === 'GwModel' ? listener.allowsModels : listener.supportedKinds.includes(found.kind)
+  if (!isAllowedKind) return false
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'))
   return isFrom(context, listener.from, { own: namespaceOf(listener.parent.key), other: namespaceOf(found.key) })
 }

@@ -30,7 +30,7 @@ export function linkProblem(
     return { reason: 'RefNotPermitted', message }
   }
   if (!context.read(routeExists, child)) return { reason: 'BackendNotFound', message: `HTTPRoute ${child} not found` }
-  if (!namesParent(context, child, { parent, rule: from.rule })) {
+  if (!namesParent(context, `HTTPRoute/${child}`, { parent, rule: from.rule })) {
     const message = `HTTPRoute ${child} does not name HTTPRoute ${parent} in its parentRefs`
     return { reason: 'RefNotPermitted', message }
   }
@@ -82,7 +82,7 @@ const linkedChildren: Query<string[]> = {
   compute(context, parent) {
     const linked = context
       .read(referredRoutes, parent)
-      .filter(({ child, rule }) => namesParent(context, child, { parent, rule }))
+      .filter(({ child, rule }) => namesParent(context, `HTTPRoute/${child}`, { parent, rule }))
     return [...new Set(linked.map(({ child }) => child))]
   },
 }
@@ -98,10 +98,14 @@ const linkedParents: Query<string[]> = {
   },
 }
 
-/** Whether a parentRef names the parent, and with a sectionName the rule too. */
-function namesParent(context: Context, child: string, { parent, rule }: { parent: string; rule: string }): boolean {
+/** Whether a parentRef of `Kind/namespace/name` names the parent, and with a sectionName the rule too. */
+export function namesParent(
+  context: Context,
+  child: string,
+  { parent, rule }: { parent: string; rule: string },
+): boolean {
   return context
-    .read(parentRefsOf, `HTTPRoute/${child}`)
+    .read(parentRefsOf, child)
     .some(
       ({ group, kind, namespace, name, sectionName = rule, port }) =>
         group === GATEWAY_GROUP &&

@@ -4,7 +4,7 @@ import type { Fields } from '../../resources/fields.ts'
 import { validateConfig } from '../validate-config.ts'
 import type { Unusable } from '../materials.ts'
 
-const EVERYTHING: RouteMatch = { path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }
+export const EVERYTHING: RouteMatch = { path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }
 
 /** The matches of a rule of an HTTPRoute. */
 export function httpMatches(rule: Fields): { matches: RouteMatch[] } | Unusable {

@@ -1,10 +1,10 @@
 import { type FieldProblem, Fields } from '../../resources/fields.ts'
 import type { RouteKind } from '../../resources/kinds.ts'
 import { readParentRefs } from '../../resources/references.ts'
-import type { Resource } from '../../resources/resource.ts'
 import type { Query } from '../context.ts'
 import { ageOf } from '../precedence.ts'
 import { findRoute } from './parent-refs.ts'
+import { isWithoutHostnames } from './route-hostnames.ts'
 import { planRule, type RulePlan } from './rule-plan.ts'
 
 /** The translation of a route, independent of Gateways. */
@@ -33,7 +33,7 @@ export const routePlan: Query<RoutePlan | null> = {
     const problems: FieldProblem[] = []
     const spec = new Fields(resource.spec, ['spec'], problems)
     readParentRefs(spec, namespace)
-    const hostnames = isWithoutNames(kind) ? [] : spec.texts('hostnames').map((hostname) => hostname.toLowerCase())
+    const hostnames = isWithoutHostnames(kind) ? [] : spec.texts('hostnames').map((hostname) => hostname.toLowerCase())
     const raw = spec.raw('rules')
     if (spec.has('useDefaultGateways')) spec.raw('useDefaultGateways')
     spec.done()
@@ -42,26 +42,4 @@ export const routePlan: Query<RoutePlan | null> = {
     )
     return { kind, namespace, name, labels, generation, age: ageOf(resource), hostnames, rules, problems }
   },
-}
-
-/** The hostnames of a route. A separate query, because listeners do not depend on rules. */
-export const routeHostnames: Query<string[]> = {
-  name: 'routeHostnames',
-  compute(context, id) {
-    const found = findRoute(id)
-    const resource = found === null ? undefined : context.get(found.kind, found.key)
-    if (found === null || resource === undefined || isWithoutNames(found.kind)) return []
-    return specOf(resource)
-      .texts('hostnames')
-      .map((hostname) => hostname.toLowerCase())
-  },
-}
-
-/** Whether routes of the kind have no hostnames. */
-function isWithoutNames(kind: RouteKind): boolean {
-  return kind === 'TCPRoute' || kind === 'UDPRoute'
-}
-
-function specOf({ spec }: Resource): Fields {
-  return new Fields(spec, ['spec'], [])
 }

@@ -9,7 +9,8 @@ import { resolveExtensions } from './extension-filters.ts'
 import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilters, readFilters } from './filters.ts'
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from '../materials.ts'
-import { type EntryPlan, planEntry } from './rule-entry.ts'
+import { planModels } from '../models/plan-models.ts'
+import { type EntryPlan, httpWithTimeout, planEntry } from './rule-entry.ts'
 import { readPersistence } from '../session-persistence.ts'
 import { trafficOf } from './rule-traffic.ts'
 
@@ -19,7 +20,7 @@ export interface RulePlan {
   matches: RouteMatch[]
   traffic: TrafficPolicies | null
   entries: EntryPlan[]
-  /** Backends that its filters call: mirrors and an authorizer. */
+  /** Backends that its filters call, mirrors and an authorizer, and those of GwModels that cannot be used. */
   called: Backend[]
   /** Why the rule cannot be used: all of its requests get 500. */
   refusal: Unusable | null
@@ -57,10 +58,13 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const references = rule.objects('backendRefs')
   const supported = !hasMatches ? null : references.length === 1 ? onlyBackendFilters : backendFilters
   const delegation = isHttp ? planDelegation(context, { ...owner, rule: name }, references) : null
+  const models = isHttp && delegation === null ? planModels(context, { ...owner, index }, references) : null
   const written =
-    delegation === null
-      ? references.map((fields) => planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }))
-      : refusedEntries(delegation)
+    models !== null
+      ? [modelsEntry(models.to, timeouts.backend)]
+      : delegation === null
+        ? references.map((fields) => planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }))
+        : refusedEntries(delegation)
   rule.done()
   const mirrors = written.flatMap((entry) => entry.mirrors)
   const made =
@@ -89,19 +93,19 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           : wrong !== undefined
             ? { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
             : delegation === null
-              ? (extensions.refusal ?? prefixProblem(found.matches, made.traffic, entries))
+              ? (extensions.refusal ?? models?.refusal ?? prefixProblem(found.matches, made.traffic, entries))
               : (extensions.refusal ?? delegation.refusal ?? delegatedFilterProblem(made.traffic))
   const refusedChildren = delegation?.refused ?? []
   const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
   const unresolved =
     refusedChildren.length > 0
       ? allOf(refusedChildren.map(({ problem }) => problem))
-      : ([...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null)
+      : (allOf(models?.refused ?? []) ?? [...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null)
   return {
     name,
     matches: 'reason' in found ? [] : found.matches,
     traffic: 'reason' in made ? null : made.traffic,
-    called: 'reason' in made ? [] : made.called,
+    called: [...('reason' in made ? [] : made.called), ...(models?.broken ?? [])],
     entries,
     refusal,
     unresolved,
@@ -117,6 +121,12 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
 /** A rule of which no HTTPRoute can be used answers 500, as with other backends. */
 function refusedEntries({ children, refused }: DelegationPlan): EntryPlan[] {
   return children.length > 0 ? [] : refused.map(({ problem }) => unusableEntry(problem))
+}
+
+/** The entry of the GwModels of a rule. */
+function modelsEntry(to: EntryPlan['to'], requestTimeout: number | undefined): EntryPlan {
+  const policies = requestTimeout === undefined ? null : { http: httpWithTimeout(to, requestTimeout) }
+  return { weight: 1, to, policies, mirrors: [] }
 }
 
 function unusableEntry(to: Unusable): EntryPlan {

@@ -1,5 +1,5 @@
 import { readGateway } from '../../resources/gateway.ts'
-import { GATEWAY_GROUP, type ListenerSetKind } from '../../resources/kinds.ts'
+import { GATEWAY_GROUP, groupByKind, type ListenerSetKind } from '../../resources/kinds.ts'
 import { readListenerSet } from '../../resources/listener-set.ts'
 import type { ConditionType, Reason } from '../../resources/reasons.ts'
 import {
@@ -162,12 +162,15 @@ function setStatus(context: Context, kind: ListenerSetKind, key: string): Listen
 }
 
 function listenerStatus(
-  { key, name, supportedKinds, conditions }: ResolvedListener,
+  { key, name, supportedKinds, allowsModels, conditions }: ResolvedListener,
   counts: Readonly<Record<string, number>>,
 ): ListenerStatus {
   return {
     name,
-    supportedKinds: supportedKinds.map((kind) => ({ group: GATEWAY_GROUP, kind })),
+    supportedKinds: [
+      ...supportedKinds.map((kind) => ({ group: GATEWAY_GROUP, kind })),
+      ...(allowsModels ? [{ group: groupByKind.GwModel, kind: 'GwModel' }] : []),
+    ],
     attachedRoutes: counts[key] ?? 0,
     conditions,
   }

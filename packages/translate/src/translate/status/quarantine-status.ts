@@ -74,6 +74,9 @@ export function ownerOf(inherited: string): string | null {
   const [key = ''] = inherited.split(' > ')
   const inline = /^inline\/[a-zA-Z]+\/(.*)$/.exec(key)?.[1]
   if (inline !== undefined) return ownerOf(inline)
+  const model = /^backend\/GwModel\/.*\/section\/([^/]+\/[^/]+)$/.exec(key)?.[1]
+  if (model !== undefined) return `GwModel/${model}`
+  if (key.startsWith('backend/GwModel/')) return null
   const [kind, one = '', other = '', third = '', fourth = ''] = key.split('/')
   if (kind === 'telemetry') return `XTelemetryPolicy/${one}/${other}`
   if (kind === 'policy' || kind === 'filter') {
@@ -152,6 +155,7 @@ export function withQuarantine(id: string, status: Status, notes: readonly Quara
   if (id.startsWith('XTelemetryPolicy/')) return ofTelemetry(status as PolicyStatus, notes)
   if (id.startsWith('XBackend/')) return ofXBackend(status as PolicyStatus, notes)
   if (id.startsWith('InferencePool/')) return ofPool(status as RouteStatus, notes)
+  if (id.startsWith('GwModel/')) return ofModel(status as RouteStatus, notes)
   return 'parents' in status ? ofRoute(status, notes) : status
 }
 
@@ -198,6 +202,17 @@ function ofPool(status: RouteStatus, notes: readonly QuarantineNote[]): RouteSta
       const message = `InferencePool is quarantined, and requests for it are answered with 500: ${problemsOf(own)}`
       return { ...parent, conditions: parent.conditions.map((each) => falseAs(each, 'Accepted', message)) }
     }),
+  }
+}
+
+/** A model of an HTTPRoute is quarantined wherever the route is served. */
+function ofModel(status: RouteStatus, notes: readonly QuarantineNote[]): RouteStatus {
+  const message = `GwModel is quarantined, and requests for it are answered with 500: ${problemsOf(notes)}`
+  return {
+    parents: status.parents.map((parent) => ({
+      ...parent,
+      conditions: parent.conditions.map((each) => falseAs(each, 'Accepted', message)),
+    })),
   }
 }
 

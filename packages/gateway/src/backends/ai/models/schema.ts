@@ -1,7 +1,7 @@
 import { condition, expression } from '../../../schema/fields/expression.ts'
 import { enumeration, integer, number, string } from '../../../schema/fields/values.ts'
 import { list, localForm, object, type Output, type Schema } from '../../../schema/kit.ts'
-import { exactlyOneOf, onlyWith, requiredWhen } from '../../../schema/rules.ts'
+import { exactlyOneOf, onlyWith, requiredWhen, type Rule } from '../../../schema/rules.ts'
 import { llmProvider } from '../../../llm/providers/schema.ts'
 
 const NAME = String.raw`[\w.:/@+-]+`
@@ -9,54 +9,61 @@ const CHARACTERS = 'letters, digits and `._:/@+-`'
 
 /** SPEC 2.10, `ai.models`: the models that clients name, and the providers that have these models. */
 export function aiModels<Policies>(policies: () => Schema<Policies>) {
-  const model = object(
-    {
-      name: modelPattern().describe(
-        'Name that clients send: exact, or with one `*` at the start or the end. An exact name takes precedence over patterns, and a longer pattern over a shorter one.',
-      ),
-      provider: llmProvider
-        .optional()
-        .describe(
-          'Provider of the model. Without `model` it gets the name that the client sent; a prefix that ends in `/` before the `*` is removed. A `*` in `model` stands for the text that the `*` of the name matched.',
-        ),
-      policies: policies().optional().describe('Policies for this model only.'),
-      price: modelPrice().optional(),
-      targets: list(modelTarget(), { min: 1, max: 16 })
-        .optional()
-        .describe('Other models, of which one serves the request: the model is virtual.'),
-      by: enumeration(['Order', 'Weight', 'Price', 'Speed', 'Hash'])
-        .optional()
-        .describe(
-          'Which target comes first: the first of the list (`Order`, the default), a random one (`Weight`), the cheapest (`Price`), the one that responds fastest (`Speed`), or always the same one for equal values of `hash` (`Hash`). The others follow when it fails.',
-        ),
-      hash: expression('llmRoute').optional().describe('Expression whose value selects the target.'),
-      fallback: fallbacks().optional(),
-      visibility: enumeration(['Public', 'Internal'])
-        .prefault('Public')
-        .describe('Clients can use and list `Public` models. `Internal` models are only targets of other models.'),
-      allow: condition('llmRoute')
-        .optional()
-        .describe(
-          'Expression that must be true for clients that use or list the model. Other clients get status 403. A failing expression counts as false.',
-        ),
-    },
-    [
-      exactlyOneOf('provider', 'targets'),
-      onlyWith('policies', 'provider'),
-      onlyWith('price', 'provider'),
-      onlyWith('by', 'targets'),
-      onlyWith('fallback', 'targets'),
-      onlyWith('hash', 'by'),
-      requiredWhen('hash', 'by', 'Hash'),
-    ],
-  ).describe('A model.')
+  const name = modelPattern().describe(
+    'Name that clients send: exact, or with one `*` at the start or the end. An exact name takes precedence over patterns, and a longer pattern over a shorter one.',
+  )
+  const target = modelTarget({
+    model: modelName().describe('Name of a model of the same backend; it may match a pattern.'),
+  })
+  const model = object({ name, ...modelFields(policies, target) }, modelRules).describe('A model.')
   const named = (max: number) => list(model, { min: 1, max, uniqueBy: 'name' })
   // The API server bounds the cost of rules by the longest list.
   return localForm(named(1_000), named(64), null)
 }
 
+/** The fields of a model besides its name. */
+export function modelFields<Policies, Target>(policies: () => Schema<Policies>, target: Schema<Target>) {
+  return {
+    provider: llmProvider
+      .optional()
+      .describe(
+        'Provider of the model. Without `model` it gets the name that the client sent; a prefix that ends in `/` before the `*` is removed. A `*` in `model` stands for the text that the `*` of the name matched.',
+      ),
+    policies: policies().optional().describe('Policies for this model only.'),
+    price: modelPrice().optional(),
+    targets: list(target, { min: 1, max: 16 })
+      .optional()
+      .describe('Other models, of which one serves the request: the model is virtual.'),
+    by: enumeration(['Order', 'Weight', 'Price', 'Speed', 'Hash'])
+      .optional()
+      .describe(
+        'Which target comes first: the first of the list (`Order`, the default), a random one (`Weight`), the cheapest (`Price`), the one that responds fastest (`Speed`), or always the same one for equal values of `hash` (`Hash`). The others follow when it fails.',
+      ),
+    hash: expression('llmRoute').optional().describe('Expression whose value selects the target.'),
+    fallback: fallbacks().optional(),
+    visibility: enumeration(['Public', 'Internal'])
+      .prefault('Public')
+      .describe('Clients can use and list `Public` models. `Internal` models are only targets of other models.'),
+    allow: condition('llmRoute')
+      .optional()
+      .describe(
+        'Expression that must be true for clients that use or list the model. Other clients get status 403. A failing expression counts as false.',
+      ),
+  }
+}
+
+export const modelRules: readonly Rule[] = [
+  exactlyOneOf('provider', 'targets'),
+  onlyWith('policies', 'provider'),
+  onlyWith('price', 'provider'),
+  onlyWith('by', 'targets'),
+  onlyWith('fallback', 'targets'),
+  onlyWith('hash', 'by'),
+  requiredWhen('hash', 'by', 'Hash'),
+]
+
 /** The name of a model, or a pattern with one `*`. */
-function modelPattern() {
+export function modelPattern() {
   return string(
     { min: 1, max: 256 },
     {
@@ -66,7 +73,7 @@ function modelPattern() {
   )
 }
 
-function modelName() {
+export function modelName() {
   return string(
     { min: 1, max: 256 },
     { pattern: new RegExp(`^${NAME}$`), expected: `the name of a model, of ${CHARACTERS}` },
@@ -81,9 +88,10 @@ function modelPrice() {
   }).describe('Price of the model, for models that choose by price. Three parts of `input` and one of `output` count.')
 }
 
-function modelTarget() {
+/** A target of a virtual model; `reference` names the model. */
+export function modelTarget<Reference extends Record<string, Schema>>(reference: Reference) {
   return object({
-    model: modelName().describe('Name of a model of the same backend; it may match a pattern.'),
+    ...reference,
     when: condition('llmRoute')
       .optional()
       .describe(
