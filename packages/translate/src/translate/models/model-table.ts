@@ -10,7 +10,7 @@ import { membersOfTable } from './table-members.ts'
 import { resolveTargets } from './virtual-targets.ts'
 
 /** The models of one listener or rule, as a backend that routes by model. */
-export interface ModelTable {
+interface ModelTable {
   backend: Backend
   /** Policies of single models. */
   policies: AttachedPolicy[]
