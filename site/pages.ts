@@ -193,6 +193,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/upstream-failures.md', about: 'every way a backend can fail a request, and how it shows' },
       { path: 'docs/errors.md', about: 'every status that the gateway itself sends' },
       { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
+      { path: 'docs/lint.md', about: 'find mistakes in a valid config: severities, comments, CI, manifests' },
+      { path: 'docs/lint', about: 'a page for each check, with a config that trips the check' },
       { path: 'docs/porticoctl.md', about: 'the command line tool' },
     ],
   },

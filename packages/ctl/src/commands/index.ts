@@ -3,6 +3,7 @@ import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
 import { keys } from './keys.ts'
+import { lint } from './lint.ts'
 import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
@@ -22,6 +23,7 @@ const workers: readonly Command[] = [
   effective,
   translate,
   test,
+  lint,
   keys,
   teams,
   usage,

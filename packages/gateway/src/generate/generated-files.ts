@@ -5,6 +5,7 @@ import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
 import { expectation, reply, request, testFile, upstreamExpectation } from '../config-tests/schema.ts'
 import { configFile } from '../sources/schema.ts'
+import { lintPages } from './lint-pages.ts'
 import { presetPage } from './preset-page.ts'
 import { policyPages } from './policy-pages.ts'
 import { withPolicyTables } from './policy-tables.ts'
@@ -14,7 +15,7 @@ const root = new URL('../../../../', import.meta.url)
 const mark = '<!-- Printed from the schemas by `npm run generate`; changes here are lost. -->'
 
 /** Folders in which everything is generated. */
-export const GENERATED_FOLDERS = ['docs/reference', 'docs/policies', 'docs/backends'] as const
+export const GENERATED_FOLDERS = ['docs/reference', 'docs/policies', 'docs/backends', 'docs/lint'] as const
 
 /** Every generated file: contents by path from the root of the project. */
 export function generatedFiles(): Map<string, string> {
@@ -30,6 +31,7 @@ export function generatedFiles(): Map<string, string> {
     ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
     ...policyPages(),
     ...backendPages(),
+    ...lintPages(),
     ['docs/policies.md', withPolicyTables(readFileSync(new URL('docs/policies.md', root), 'utf8'))],
   ])
 }

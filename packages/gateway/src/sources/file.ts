@@ -53,6 +53,10 @@ export interface LoadedConfig extends CheckableConfig {
   process: ProcessConfig
   /** Undefined when the config is not a single file. */
   locate?: Locate
+  /** The values of a single file, with defaults, and the location of a path in them; undefined for manifests. */
+  tree?: { config: ConfigFile; locationOf(this: void, path: Path): ConfigLocation }
+  /** The location of a path in a resource of manifests; undefined for a single file. */
+  locateIn?(this: void, resource: { kind: string; namespace: string; name: string }, path: Path): ConfigLocation | null
   /** The text of the config, with its file and folder. */
   text?: { text: string; file: string; dir: string }
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
@@ -119,6 +123,7 @@ export function loadConfig(text: string, options: LoadOptions, known: PartCache 
     files: seen.files,
     warnings: seen.warnings.map(locate),
     explain: explainer(config, ir),
+    tree: { config, locationOf: (path) => locationOf(path, 'key') },
     locate: (part, path) => {
       const start = pathTo(part, config) ?? listenerPath(part, ir) ?? routePathOf(part, ir)
       const found = start === null ? null : locationOf([...start, ...path], 'key')

@@ -5,7 +5,8 @@ import { loadResourceChecks, type ResourceChecks } from '../../compile/resource-
 import { filesBelow } from '../files/files-below.ts'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
 import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
-import type { LocatedProblem } from '../located-problem.ts'
+import type { Path } from '../../schema/problem.ts'
+import type { ConfigLocation, LocatedProblem } from '../located-problem.ts'
 
 export { printProblem } from '../print-problems.ts'
 
@@ -21,7 +22,16 @@ export type ManifestTranslation =
       /** Problems from the statuses of the resources. */
       refused: LocatedProblem[]
       files: string[]
+      /** The location of a path in a resource; null for a resource that is in no file. */
+      locateIn(this: void, resource: ResourceName, path: Path): ConfigLocation | null
     }
+
+/** The kind and the name of a resource of a file. */
+interface ResourceName {
+  kind: string
+  namespace: string
+  name: string
+}
 
 /** Resources of a cluster, from a file or a folder, by the same translation as in a cluster. */
 export async function translateManifests(path: string): Promise<ManifestTranslation> {
@@ -54,6 +64,13 @@ export async function translateManifests(path: string): Promise<ManifestTranslat
     ],
     refused: badConditions(documents, translator),
     files,
+    locateIn: ({ kind, namespace, name }, path) =>
+      documents
+        .find(
+          ({ resource: { kind: other, metadata } }) =>
+            other === kind && metadata.name === name && (metadata.namespace ?? '') === namespace,
+        )
+        ?.locationOf(path) ?? null,
   }
 }
 

@@ -19,7 +19,7 @@ export async function loadManifests(path: string, { gateway, env }: ManifestOpti
   if (!made.ok || !base.ok) {
     return { ok: false, problems: [made, base].flatMap((each) => (each.ok ? [] : each.problems)), files }
   }
-  const { translated, notes, refused } = made
+  const { translated, notes, refused, locateIn } = made
   const chosen = chooseGateway(translated, gateway)
   const ir = translated.gateways.get(chosen ?? '')
   if (chosen === null || ir === undefined) {
@@ -34,6 +34,7 @@ export async function loadManifests(path: string, { gateway, env }: ManifestOpti
     warnings: [...notes, ...refused],
     endpoints: translated.endpoints.get(chosen) ?? {},
     explain: ({ message }) => message,
+    locateIn,
   }
 }
 

@@ -1,0 +1,203 @@
+import { Ajv } from 'ajv'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { runCommand } from '../testing/program.ts'
+
+const CLEAN = 'binds: [{ port: 8080, listeners: [{ routes: [{ backends: [{ host: "127.0.0.1:9000" }] }] }] }]\n'
+const SLOPPY = CLEAN.replace('{ backends', '{ matches: [{ method: get }], backends')
+const LOOP = CLEAN.replace('9000', '8080')
+
+function useFile(t: TestContext, text: string, name = 'gateway.yaml'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-lint-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+describe('lint', () => {
+  test('the exit code depends on the findings and on --fail-on', async (t) => {
+    const files = [CLEAN, SLOPPY, LOOP].map((text) => useFile(t, text))
+    const codes = await Promise.all(
+      ['warning', 'error'].flatMap((severity) =>
+        files.map(async (file) => (await runCommand(['lint', file, '--fail-on', severity])).code),
+      ),
+    )
+    assert.deepEqual(codes, [0, 1, 1, 0, 0, 1])
+    const clean = await runCommand(['lint', '-f', files[0] ?? ''])
+    assert.deepEqual([clean.stdout, clean.stderr], ['0 errors, 0 warnings\n', ''])
+  })
+
+  test('a finding in all forms', async (t) => {
+    const file = useFile(t, SLOPPY, 'gateway of shop.yaml')
+    const [text, json, sarif] = await Promise.all(
+      ['text', 'json', 'sarif'].map((form) => runCommand(['lint', file, '-o', form])),
+    )
+    const line = `warning: ${file}:1:60: binds[0].listeners[0].routes[0].matches[0].method: found \`get\`, expected \`GET\` [method-lower-case]`
+    assert.equal(text?.stdout, `${line}\n    Write the method in upper case.\n0 errors, 1 warnings\n`)
+    assert.deepEqual(JSON.parse(json?.stdout ?? ''), {
+      ...{ errors: 0, warnings: 1, ignored: 0 },
+      findings: [
+        {
+          ...{ code: 'method-lower-case', severity: 'warning', file, line: 1, column: 60 },
+          path: 'binds[0].listeners[0].routes[0].matches[0].method',
+          message: 'found `get`, expected `GET`',
+          fix: 'Write the method in upper case.',
+          page: 'docs/lint/method-lower-case.md',
+        },
+      ],
+    })
+    const log = JSON.parse(sarif?.stdout ?? '') as SarifLog
+    const { runs } = log
+    const isValid = new Ajv({ strict: false }).compile(SARIF)
+    assert.ok(isValid(log), JSON.stringify(isValid.errors))
+    const [run] = runs
+    const [result] = run?.results ?? []
+    assert.equal(run?.tool.driver.rules[result?.ruleIndex ?? -1]?.id, 'method-lower-case')
+    assert.match(result?.locations[0]?.physicalLocation.artifactLocation.uri ?? '', /^file:\/\/\/.*gateway%20of%20shop/)
+  })
+
+  test('a config that is rejected is an error in all forms', async (t) => {
+    const file = useFile(t, CLEAN.replace('8080', 'many'))
+    for (const form of ['text', 'json', 'sarif']) {
+      const { code, stdout } = await runCommand(['lint', file, '-o', form, '--fail-on', 'error'])
+      assert.equal(code, 1)
+      assert.match(stdout, /wrong-type/)
+      if (form === 'sarif') {
+        const isValid = new Ajv({ strict: false }).compile(SARIF)
+        assert.ok(isValid(JSON.parse(stdout)), JSON.stringify(isValid.errors))
+      }
+    }
+  })
+
+  test('bad usage, and files that do not exist', async () => {
+    const cases: [string[], number, RegExp][] = [
+      [['--fail-on', 'info'], 2, /found --fail-on "info", expected error or warning/],
+      [['-o', 'xml'], 2, /found output "xml", expected text, json or sarif/],
+      [['--gateway', 'web'], 2, /expected <namespace>\/<name>/],
+      [['/does/not/exist.yaml'], 1, /\/does\/not\/exist\.yaml cannot be read: ENOENT/],
+    ]
+    for (const [args, code, said] of cases) {
+      const output = await runCommand(['lint', ...args])
+      assert.deepEqual([output.code, output.stdout], [code, ''])
+      assert.match(output.stderr, said)
+    }
+  })
+})
+
+interface SarifLog {
+  runs: {
+    tool: { driver: { rules: { id: string }[] } }
+    results: { ruleIndex: number; locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[]
+  }[]
+}
+
+const message = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } }
+const level = { enum: ['none', 'note', 'warning', 'error'] }
+
+/** The parts of SARIF 2.1.0 (sections 3.13 to 3.52) that the report uses, closed against misspelled properties. */
+const SARIF = {
+  type: 'object',
+  required: ['version', 'runs'],
+  additionalProperties: false,
+  properties: {
+    $schema: { type: 'string' },
+    version: { const: '2.1.0' },
+    runs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['tool'],
+        additionalProperties: false,
+        properties: {
+          columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
+          tool: {
+            type: 'object',
+            required: ['driver'],
+            additionalProperties: false,
+            properties: {
+              driver: {
+                type: 'object',
+                required: ['name'],
+                additionalProperties: false,
+                properties: {
+                  name: { type: 'string' },
+                  version: { type: 'string' },
+                  rules: {
+                    type: 'array',
+                    uniqueItems: true,
+                    items: {
+                      type: 'object',
+                      required: ['id'],
+                      additionalProperties: false,
+                      properties: {
+                        id: { type: 'string' },
+                        shortDescription: message,
+                        fullDescription: message,
+                        help: message,
+                        defaultConfiguration: { type: 'object', additionalProperties: false, properties: { level } },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+          results: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['message'],
+              additionalProperties: false,
+              properties: {
+                ruleId: { type: 'string' },
+                ruleIndex: { type: 'integer', minimum: 0 },
+                level,
+                message,
+                locations: {
+                  type: 'array',
+                  items: {
+                    type: 'object',
+                    additionalProperties: false,
+                    properties: {
+                      physicalLocation: {
+                        type: 'object',
+                        required: ['artifactLocation', 'region'],
+                        additionalProperties: false,
+                        properties: {
+                          artifactLocation: {
+                            type: 'object',
+                            additionalProperties: false,
+                            properties: { uri: { type: 'string', pattern: String.raw`^[^\s\\]+$` } },
+                          },
+                          region: {
+                            type: 'object',
+                            additionalProperties: false,
+                            properties: {
+                              startLine: { type: 'integer', minimum: 1 },
+                              startColumn: { type: 'integer', minimum: 1 },
+                            },
+                          },
+                        },
+                      },
+                      logicalLocations: {
+                        type: 'array',
+                        items: {
+                          type: 'object',
+                          additionalProperties: false,
+                          properties: { fullyQualifiedName: { type: 'string' } },
+                        },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
