@@ -10,7 +10,7 @@ import type { Context, Query } from './context.ts'
 import { readXBackend } from './backends/x-backend-spec.ts'
 import { readBackendTrafficPolicy } from './policies/backend-traffic-policy.ts'
 import { readTelemetryPolicy } from './policies/telemetry-policy-spec.ts'
-import { findRoute } from './routes/parent-refs.ts'
+import { findRoute } from './attachment/parent-refs.ts'
 import { routePlan } from './routes/route-plan.ts'
 
 /** Problems with the fields of a resource, by `Kind/namespace/name`, including ignored fields. */

@@ -5,7 +5,7 @@ import { type BackendReference, printReference, readBackendRef } from '../../res
 import type { Context, Query } from '../context.ts'
 import { isGranted } from '../grants.ts'
 import type { Unusable } from '../materials.ts'
-import { namesParent } from '../routes/delegation-links.ts'
+import { namesParent } from '../attachment/delegation-links.ts'
 
 /**
  * A rule of an HTTPRoute may refer to GwModels, which its requests choose from by model. A link exists when both sides

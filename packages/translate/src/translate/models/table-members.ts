@@ -1,6 +1,6 @@
 import type { Context, Query } from '../context.ts'
 import { listenersOf } from '../listeners/listeners.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import { linkedModels } from './rule-models.ts'
 
 /** Upper case, which names of namespaces do not have, so that no GwBackend has such a key. */

@@ -1,6 +1,6 @@
 import type { PolicyTarget } from '@portico/gateway/ir'
 import type { Resource } from '../../resources/resource.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import { ownBackend } from '../backends/backend.ts'
 import type { Context } from '../context.ts'
 import { withoutConflicts } from '../routes/kind-conflicts.ts'

@@ -3,7 +3,7 @@ import type { Fields } from '../../resources/fields.ts'
 import { readBackendRef } from '../../resources/references.ts'
 import type { Context } from '../context.ts'
 import type { Unusable } from '../materials.ts'
-import { isRouteReference, linkProblem } from './delegation-links.ts'
+import { isRouteReference, linkProblem } from '../attachment/delegation-links.ts'
 
 /** The HTTPRoutes that a rule delegates to, by `namespace/name`. */
 export interface DelegationPlan {

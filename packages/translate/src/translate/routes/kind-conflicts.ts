@@ -1,10 +1,10 @@
 import type { RouteKind } from '../../resources/kinds.ts'
-import { attachmentsOf, type ParentAttachment } from './attachment.ts'
+import { attachmentsOf, type ParentAttachment } from '../attachment/attachment.ts'
 import { BUCKETS, bucketKey, routesInBucket } from '../listeners/buckets.ts'
 import type { Context, Query } from '../context.ts'
-import { intersection } from './hostnames.ts'
+import { intersection } from '../attachment/hostnames.ts'
 import { ageOf, compare } from '../precedence.ts'
-import { findRoute } from './parent-refs.ts'
+import { findRoute } from '../attachment/parent-refs.ts'
 
 /** Returns the listeners that accept the route: others have a conflicting older route of the other kind. */
 export function withoutConflicts(

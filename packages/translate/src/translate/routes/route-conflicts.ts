@@ -1,5 +1,5 @@
 import type { RouteKind } from '../../resources/kinds.ts'
-import { attachmentsOf, type ParentAttachment } from './attachment.ts'
+import { attachmentsOf, type ParentAttachment } from '../attachment/attachment.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
 import { refusedByKind, refusedPlace } from './kind-conflicts.ts'

@@ -3,8 +3,8 @@ import type { RouteKind } from '../../resources/kinds.ts'
 import { readParentRefs } from '../../resources/references.ts'
 import type { Query } from '../context.ts'
 import { ageOf } from '../precedence.ts'
-import { findRoute } from './parent-refs.ts'
-import { isWithoutHostnames } from './route-hostnames.ts'
+import { findRoute } from '../attachment/parent-refs.ts'
+import { isWithoutHostnames } from '../attachment/route-hostnames.ts'
 import { planRule, type RulePlan } from './rule-plan.ts'
 
 /** The translation of a route, independent of Gateways. */

@@ -1,4 +1,4 @@
-import { attachmentsOf } from './attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import type { Query } from '../context.ts'
 import { addChildren, MOST_RULES } from './delegated-rules.ts'
 import { withoutConflicts } from './kind-conflicts.ts'

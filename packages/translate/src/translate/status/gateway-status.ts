@@ -10,7 +10,7 @@ import {
   type ListenerStatus,
 } from '../../resources/status.ts'
 import { printFieldProblem } from '../../resources/fields.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import type { Context, Query } from '../context.ts'
 import { backendCertificate } from '../gateways/gateway-backends.ts'
 import { withoutConflicts } from '../routes/kind-conflicts.ts'

@@ -7,9 +7,9 @@ import { modelPlan, type ModelPlan } from '../models/model-plan.ts'
 import { modelTable } from '../models/model-table.ts'
 import { linkedModels } from '../models/rule-models.ts'
 import { tableOfListener, tableOfRule } from '../models/table-members.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import { gatewaysServing } from '../routes/delegations.ts'
-import { parentRefsOf } from '../routes/parent-refs.ts'
+import { parentRefsOf } from '../attachment/parent-refs.ts'
 
 /** The status of a GwModel, by `namespace/name`: an entry for each parent, also for those that cannot serve it. */
 export const modelStatus: Query<RouteStatus | null> = {

@@ -5,7 +5,7 @@ import { type Condition, condition, type RouteStatus } from '../../resources/sta
 import { pickerProblem } from '../backends/inference-pool.ts'
 import { routesToPool } from '../backends/pool-routes.ts'
 import type { Context, Query } from '../context.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import { gatewaysServing } from '../routes/delegations.ts'
 import { routeStatus } from './route-status.ts'
 

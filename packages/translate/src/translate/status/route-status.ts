@@ -1,7 +1,7 @@
 import { printFieldProblem } from '../../resources/fields.ts'
 import type { ConditionType } from '../../resources/reasons.ts'
 import { type Condition, condition, type RouteParentStatus, type RouteStatus } from '../../resources/status.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 import { delegationsOf, gatewaysServing, type ParentDelegation, unservedChildren } from '../routes/delegations.ts'
 import type { Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'

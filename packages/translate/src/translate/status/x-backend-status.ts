@@ -5,7 +5,7 @@ import { routeKindsOfXBackends } from '../backends/backend-refs.ts'
 import { xBackend } from '../backends/x-backend.ts'
 import type { Context, Query } from '../context.ts'
 import type { Unusable } from '../materials.ts'
-import { attachmentsOf } from '../routes/attachment.ts'
+import { attachmentsOf } from '../attachment/attachment.ts'
 
 /** The limit of entries that the status writer keeps; the Gateway API allows 32. */
 const MOST_ANCESTORS = 16

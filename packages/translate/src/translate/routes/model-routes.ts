@@ -1,8 +1,8 @@
 import type { Backend, Route } from '@portico/gateway/ir'
 import type { Query } from '../context.ts'
-import { EVERYTHING } from '../routes/matches.ts'
-import { modelTable } from './model-table.ts'
-import { modelsOfGateway, tableOfListener } from './table-members.ts'
+import { EVERYTHING } from './matches.ts'
+import { modelTable } from '../models/model-table.ts'
+import { modelsOfGateway, tableOfListener } from '../models/table-members.ts'
 
 interface ListenerModels {
   routes: Route[]
