@@ -4,13 +4,7 @@ import { containedIn, follow } from '../pipeline/call/follow.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CacheOutcome } from '../records/cache-outcome.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
-import {
-  type CacheableRequest,
-  type CachedRequest,
-  cachedResponse,
-  keptHeaders,
-  type ProviderCache,
-} from './provider-cache.ts'
+import { type CacheableRequest, type CachedRequest, keptHeaders, type ProviderCache } from './provider-cache.ts'
 import type { Follower, KeptHeaders, SharedCall } from './shared-call.ts'
 
 /** The bodies of a request that the cache decides by. */
@@ -62,7 +56,7 @@ export class CachedCall implements Follower {
         return this.#findLater(request, found.isAnswered)
       case 'hit':
         this.#note({ status: 'hit', ageSeconds: Math.floor(found.ageMs / 1000), reason: null })
-        return answer(cachedResponse(found.headers, found.body))
+        return answer(this.#cache.replay(this.#call.rx, found))
       case 'lead':
         this.#shared = found.call
         this.#isLeader = true

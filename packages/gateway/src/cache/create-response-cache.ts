@@ -18,7 +18,7 @@ export type CreateCachedCall = (call: ModelCallRecord, parts: CachedCallParts) =
 
 /** Creates the response cache for the calls to one provider of a backend. */
 export function createResponseCache(
-  { ttl, maxBytes, scope, key, when, shared }: ResponseCacheConfig,
+  { ttl, maxBytes, scope, key, when, replay, shared }: ResponseCacheConfig,
   provider: CachedProvider,
   env: Env,
 ): CreateCachedCall {
@@ -44,6 +44,8 @@ export function createResponseCache(
             taken: () => registry.stored(),
           }),
     ttlMs: ttl,
+    replay: replay ?? null,
+    deadlines: env.deadlines,
     scope: expressionOf(scope),
     key: expressionOf(key),
     when: expressionOf(when),

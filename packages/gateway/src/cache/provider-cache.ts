@@ -1,7 +1,8 @@
-import { HeaderBlock, sourceOf } from '@portico/http'
+import { type Deadlines, HeaderBlock, type Source, sourceOf } from '@portico/http'
 import type { JsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import type { Expression } from '../pipeline/context/step.ts'
+import { containedIn } from '../pipeline/call/follow.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { AnswerLabels } from '../stores/answers/answer-store.ts'
 import { type CacheControl, readCacheControl } from './cache-control.ts'
@@ -9,6 +10,7 @@ import { digestOf } from './cache-key.ts'
 import { defaultScope, textOfResult } from './cache-scope.ts'
 import { bypassReason } from './cacheable.ts'
 import type { CacheRegistry, NamedCache } from './cache-registry.ts'
+import { eventEndOf, type Pace, PacedBody } from './paced-body.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 import { type KeptHeaders, SharedCall } from './shared-call.ts'
 
@@ -30,9 +32,15 @@ export interface CacheableRequest {
   readonly isStoredByDefault: boolean
 }
 
+/** A stored answer as the provider sent it. */
+interface CacheAnswer {
+  readonly headers: KeptHeaders
+  readonly body: Buffer
+}
+
 /** The result of looking a request up. */
 type CacheLookup =
-  | { readonly kind: 'hit'; readonly headers: KeptHeaders; readonly body: Buffer; readonly ageMs: number }
+  | ({ readonly kind: 'hit'; readonly ageMs: number } & CacheAnswer)
   /** An equal request is under way. */
   | { readonly kind: 'follow'; readonly call: SharedCall }
   /** The request asks the provider, and others may follow. */
@@ -54,6 +62,9 @@ interface ProviderCacheParts {
   /** Null when the cache is not shared. */
   readonly shared: SharedAnswers | null
   readonly ttlMs: number
+  /** The pace of stored streams; null when they are sent at once. */
+  readonly replay: Pace | null
+  readonly deadlines: Deadlines
   readonly scope: Expression | null
   readonly key: Expression | null
   readonly when: Expression | null
@@ -102,6 +113,21 @@ export class ProviderCache {
     if (answer !== null && ageMs < Math.min(ttlMs, control.maxAgeMs)) return { kind: 'hit', ...answer, ageMs }
     if (underWay !== undefined) return { kind: 'follow', call: underWay }
     return { kind: 'lead', call: this.#lead(request) }
+  }
+
+  /** Returns a response with a stored answer. */
+  replay(rx: RequestContext, { headers, body }: CacheAnswer): UpstreamResponse {
+    return { status: 200, headers: HeaderBlock.of(headers), body: this.#sourceOf(rx, { headers, body }) }
+  }
+
+  #sourceOf(rx: RequestContext, { headers, body }: CacheAnswer): Source {
+    const { replay, deadlines } = this.#parts
+    if (replay === null) return sourceOf(body)
+    const [, contentType = ''] = headers.find(([name]) => name === 'content-type') ?? []
+    const eventEnd = eventEndOf(contentType)
+    return eventEnd === null
+      ? sourceOf(body)
+      : new PacedBody(body, eventEnd, { ...replay, deadlines, contain: (run) => containedIn(rx, run) })
   }
 
   #bypassReason({ rx, edited, isStoredByDefault }: CacheableRequest): string | null {
@@ -161,8 +187,3 @@ export function isKeptHeader(name: string): boolean {
 
 /** Token counts of Bedrock are in headers. */
 const KEPT_HEADERS = /^(?:content-type|x-amzn-bedrock-[a-z-]+)$/i
-
-/** A response from the cache. */
-export function cachedResponse(headers: KeptHeaders, body: Buffer): UpstreamResponse {
-  return { status: 200, headers: HeaderBlock.of(headers), body: sourceOf(body) }
-}

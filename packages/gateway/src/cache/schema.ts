@@ -1,6 +1,6 @@
 import { bool, number as anyNumber, oneOf, string as text } from '@portico/cel/declare'
 import { condition, expression } from '../schema/fields/expression.ts'
-import { boolean, byteSize, duration } from '../schema/fields/values.ts'
+import { boolean, byteSize, duration, integer } from '../schema/fields/values.ts'
 import { needsSetting, object, type Output } from '../schema/kit.ts'
 
 /** The response cache of a model backend. */
@@ -27,6 +27,14 @@ export const responseCache = () =>
       .describe(
         'Which requests use the cache; `llmRequest` is the body as the client sent it. When unset: all but those with a temperature above 0 and no seed, audio output, `store`, or tools that the provider runs.',
       ),
+    replay: object({
+      eventsPerSecond: integer({ min: 1, max: 10_000 }).describe('Events that a stored stream sends in a second.'),
+      maxDuration: duration({ max: '1m' })
+        .prefault('10s')
+        .describe('Longest time from the first event to the last one. Streams that would take longer are sent faster.'),
+    })
+      .optional()
+      .describe('Pace at which stored streams are sent. When unset: all events at once.'),
     shared: needsSetting(
       object({
         maxBytes: byteSize({ min: 1_048_576 })
