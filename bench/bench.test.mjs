@@ -132,6 +132,16 @@ test('a bar between two rows names both, and how far the rounds lie apart', () =
   assert.deepEqual(renderBars([scenario], rows), [line])
 })
 
+test('a bar may compare what two rows take beyond a third', () => {
+  const bar = { ratio: 1.3, of: 'portico, picker', to: 'portico, extProc', beyond: 'portico, no call' }
+  const rows = Object.entries({ 'no call': 20, extProc: 60, picker: 80 }).map(([name, cpu]) => ({
+    ...{ scenario: 'picker', proxy: `portico, ${name}`, cpu, cpuByRound: [cpu, cpu], notes: [] },
+  }))
+  const line = 'picker: CPU beyond portico, no call of portico, picker against portico, extProc ≤ 1.3x'
+  assert.deepEqual(renderBars([{ title: 'picker', bars: [bar] }], rows), [`- ${line}, 1.50x: MISSED`])
+  assert.deepEqual(renderBars([{ title: 'picker', bars: [bar] }], rows.slice(1)), [`- ${line}, not measured`])
+})
+
 test('a bar may apply at saturation', () => {
   const scenario = { title: 'chat', bars: [{ ratio: 0.1, of: 'portico', to: 'portkey', saturated: true }] }
   const rows = [

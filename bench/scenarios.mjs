@@ -14,11 +14,11 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
  *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `extension`: the proxy calls further services
- * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'recorderOff'} Extension
+ * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin
- * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   Limits of Portico (or the row `of`) relative to nginx (or the row `to`), at the fixed load unless `saturated`. `time`: ratio of the time of one request; `effectiveMs`: from a changed config to the first response that shows it; `growth`: ratio of memory after and before many changes; `againstBefore`: ratio of CPU after and before a rest; `overEmptyMb`: memory beyond that of an empty program of the same runtime
+ * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, beyond?: string, saturated?: boolean }} Bar
+ *   Limits of Portico (or the row `of`) relative to nginx (or the row `to`), at the fixed load unless `saturated`, and of what they take beyond the row `beyond`. `time`: ratio of the time of one request; `effectiveMs`: from a changed config to the first response that shows it; `growth`: ratio of memory after and before many changes; `againstBefore`: ratio of CPU after and before a rest; `overEmptyMb`: memory beyond that of an empty program of the same runtime
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -131,6 +131,18 @@ export const scenarios = [
   asked('extauth-grpc', 'extAuth by gRPC', 'extAuthGrpc', 1),
   asked('extauth-http', 'extAuth by HTTP', 'extAuthHttp', 1),
   asked('extproc', 'extProc, headers only', 'extProc', 1.2),
+  {
+    name: 'picker',
+    title: 'endpoint picker',
+    kind: 'load',
+    rps: 125,
+    variants: [
+      { peer: 'portico', label: 'portico, no call' },
+      { peer: 'portico', label: 'portico, extProc', extension: 'extProc' },
+      { peer: 'portico', label: 'portico, picker', extension: 'picker' },
+    ],
+    bars: [{ ratio: 1.3, of: 'portico, picker', to: 'portico, extProc', beyond: 'portico, no call' }],
+  },
   asked('global-limit', 'limit by a server', 'globalLimit', 1),
   {
     name: 'recorder',

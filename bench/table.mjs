@@ -83,8 +83,9 @@ function barLines(title, bar, rows) {
   // An older build exists only when one was named.
   if (base === undefined && bar.to?.startsWith('before')) return []
   const cpuOf = (of) => (bar.saturated ? of?.saturatedCpu : of?.cpu)
-  const ratio = cpuOf(row) && cpuOf(base) ? cpuOf(row) / cpuOf(base) : undefined
-  const what = bar.saturated ? 'CPU when saturated' : 'CPU'
+  const floor = bar.beyond === undefined ? 0 : cpuOf(rowOf(bar.beyond))
+  const ratio = quotient(beyond(cpuOf(row), floor), beyond(cpuOf(base), floor))
+  const what = `${bar.saturated ? 'CPU when saturated' : 'CPU'}${bar.beyond ? ` beyond ${bar.beyond}` : ''}`
   const parts = [
     [bar.ratio, ratio, 'x', `${what}${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
     [bar.time, row?.p50 && base?.p50 ? row.p50 / base.p50 : undefined, 'x', `time against ${bar.to ?? 'nginx'}`, 2],
@@ -100,9 +101,13 @@ function barLines(title, bar, rows) {
     .map(([most, got, unit, measure, digits]) => {
       const verdict =
         got === undefined ? 'not measured' : `${got.toFixed(digits)}${unit}: ${got <= most ? 'met' : 'MISSED'}`
-      const spread = bar.ratio !== undefined && !bar.saturated ? renderSpread(row, base) : ''
+      const spread = bar.ratio !== undefined && !bar.saturated && !bar.beyond ? renderSpread(row, base) : ''
       return `- ${title}: ${measure} ≤ ${most}${unit}, ${verdict}${spread}`
     })
+}
+
+function beyond(value, floor) {
+  return value === undefined || floor === undefined ? undefined : value - floor
 }
 
 /** The memory of one more worker, beyond that of an empty worker. */

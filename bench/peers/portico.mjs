@@ -61,11 +61,11 @@ function textOf(setup) {
 function config(setup) {
   const { port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys, logs } =
     setup
-  const { policies = {}, frontend } = setup.extension ? extensionOf(setup) : {}
+  const { policies = {}, frontend, backend } = setup.extension ? extensionOf(setup) : {}
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
-    backends: [backendOf({ provider, tools, origin })],
+    backends: [backend ?? backendOf({ provider, tools, origin })],
     policies: {
       ...(jwks && securedBy(jwks)),
       ...(keys && limitedBy(keys)),
@@ -104,6 +104,8 @@ function extensionOf({ extension, origin, services }) {
       const processingOptions = { requestBodyMode: 'None', responseBodyMode: 'None' }
       return { policies: { extProc: { backendRef, processingOptions } } }
     }
+    case 'picker':
+      return { backend: { inferencePool: { endpoints: [`127.0.0.1:${origin}`], picker: { backendRef } } } }
     case 'globalLimit': {
       const descriptors = [{ entries: [{ name: 'client', expression: '"all"' }] }]
       return { policies: { rateLimit: { global: { backendRef, domain: 'bench', descriptors } } } }
