@@ -1,4 +1,4 @@
-import { type ChatEvent, type ChatRequest, clientFormats, type FormatName } from '@portico/chat'
+import { type ChatEvent, type ChatRequest, type ClientFormat, clientFormats, type FormatName } from '@portico/chat'
 import { isObject, type JsonObject } from '@portico/http/json'
 import type { UpstreamMessage, WorldReply } from '../simulate/world.ts'
 
@@ -21,7 +21,8 @@ export function chatReply(
   if (name === 'gemini') return geminiReply(path, text, used)
   // Its streams are binary.
   if (name === 'converse') return path.endsWith('-stream') ? null : jsonReply(converseAnswer(text, used))
-  const format = clientFormats[name]
+  const format = CLIENT_FORMATS[name]
+  if (format === undefined) return null
   const request = format.decodeRequest(json)
   if (!isRequest(request)) return null
   const model = request.model === '' ? modelIn(path) : request.model
@@ -77,6 +78,7 @@ const PATHS: readonly (readonly [RegExp, FormatName])[] = [
   [/:(generateContent|streamGenerateContent)$/, 'gemini'],
   [/\/converse(-stream)?$/, 'converse'],
 ]
+const CLIENT_FORMATS: Partial<Record<FormatName, ClientFormat>> = clientFormats
 const STREAM_PATHS = /:(streamGenerateContent|streamRawPredict)$|\/converse-stream$/
 
 function eventsOf(model: string, text: string, usage: { input: number; output: number }): ChatEvent[] {

@@ -66,7 +66,7 @@ const USES: Readonly<Record<string, Use>> = {
   'Google credentials of a file, through a proxy': useGoogleFile,
   'models and their tokens': useModels,
   'the cost of a call, and its budget': usePrices,
-  'a budget whose server is away': useRedisBudgets,
+  'a budget and a shared cache whose server is away': useRedis,
   'an answer from the response cache': useResponseCache,
   'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
@@ -332,14 +332,19 @@ async function usePrices(t: TestContext, watch: ChunkWatch): Promise<void> {
   )
 }
 
-async function useRedisBudgets(t: TestContext, watch: ChunkWatch): Promise<void> {
-  const origin = await useOrigin(t)
-  const policies = { budget: { limits: [{ name: 'all', tokens: 1, per: 'Day' }] } }
+async function useRedis(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const policies = { ai: { cache: { ttl: '1m', shared: {} } } }
+  const budget = { limits: [{ name: 'all', tokens: 1000, per: 'Day' }] }
+  const routes = httpConfig([{ policies: { budget }, backends: [{ ai: { provider: { mock: {} } }, policies }] }])
   const stores = { redis: { url: `redis://127.0.0.1:${await closedPort()}` } }
-  const config = { ...httpConfig([routeTo(origin, policies)]), config: { stores } }
-  const program = await useWatched(t, watch, config)
-  const { status, body } = await request(program.port())
-  assert.deepEqual([status, body], [503, 'budget store unavailable'])
+  const program = await useWatched(t, watch, { ...routes, config: { stores } })
+  const { status, body } = await request(program.port(), {
+    ...{ method: 'POST', path: '/v1/chat/completions' },
+    headers: { authorization: 'Bearer ann', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  assert.equal(status, 503)
+  assert.match(body, /budget_unavailable/)
 }
 
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {
