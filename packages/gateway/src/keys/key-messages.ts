@@ -1,12 +1,6 @@
-import type {
-  AuditEntry,
-  KeyFields,
-  KeyPage,
-  NumberedAuditEntry,
-  StoredKey,
-  StoredTeam,
-  TeamFields,
-} from '../stores/key-store.ts'
+import type { AuditEntry, KeyFields, StoredKey, StoredTeam, TeamFields } from '../stores/key-store.ts'
+import type { ChangeSearch, FoundChanges } from './find-changes.ts'
+import type { FoundKeys, KeySearch } from './find-keys.ts'
 
 /** The settings of the thread. */
 export interface KeyThreadSettings {
@@ -19,24 +13,30 @@ export interface KeyThreadSettings {
 /** A patch: fields that are absent stay, and those that are null are removed. */
 export type Patch<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null }
 
+/** The version that an edit began with. */
+interface Edit {
+  /** The version that the person saw; null for a change of any version. */
+  readonly basedOn: string | null
+}
+
 /** A change of a key. */
 export type KeyAction =
   | { readonly action: 'create'; readonly fields: KeyFields }
-  | { readonly action: 'change'; readonly patch: Patch<KeyFields> }
+  | ({ readonly action: 'change'; readonly patch: Patch<KeyFields> } & Edit)
   | { readonly action: 'rotate'; readonly overlapMs: number }
   | { readonly action: 'enable' | 'disable' | 'revoke' | 'delete' }
 
 export type TeamAction =
   | { readonly action: 'create'; readonly fields: TeamFields }
-  | { readonly action: 'change'; readonly patch: Patch<TeamFields> }
+  | ({ readonly action: 'change'; readonly patch: Patch<TeamFields> } & Edit)
   | { readonly action: 'delete' }
 
 export type KeyQuestion =
-  | { readonly ask: 'keys'; readonly page: KeyPage }
+  | { readonly ask: 'keys'; readonly search: KeySearch }
   | { readonly ask: 'key'; readonly name: string }
   | { readonly ask: 'teams' }
   | { readonly ask: 'team'; readonly name: string }
-  | { readonly ask: 'audit'; readonly before: number; readonly limit: number }
+  | { readonly ask: 'audit'; readonly search: ChangeSearch }
   | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
   | { readonly ask: 'changeTeam'; readonly name: string; readonly change: TeamAction; readonly by: AuditEntry['by'] }
 
@@ -48,11 +48,11 @@ export interface ChangedKey {
 
 /** The answers by question. */
 export interface KeyAnswers {
-  keys: readonly StoredKey[]
+  keys: FoundKeys
   key: StoredKey | null
   teams: readonly StoredTeam[]
   team: StoredTeam | null
-  audit: readonly NumberedAuditEntry[]
+  audit: FoundChanges
   changeKey: ChangedKey
   changeTeam: StoredTeam | null
 }

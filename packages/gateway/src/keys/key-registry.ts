@@ -5,7 +5,7 @@ import { keyText } from './entry-text.ts'
 import type { ChangedKey, KeyAction } from './key-messages.ts'
 import { KEY } from './key-table.ts'
 import { NO_ROOM, type RegistryParts } from './registry-parts.ts'
-import { patched, KeyProblem } from './key-problem.ts'
+import { demandVersion, patched, KeyProblem } from './key-problem.ts'
 import type { TeamRegistry } from './team-registry.ts'
 
 /** Changes keys in the store, and then in the table of the workers. */
@@ -42,6 +42,7 @@ export class KeyRegistry {
     if (before.revoked !== undefined && !isEnd) throw new KeyProblem(409, `the key ${name} is revoked`)
     switch (change.action) {
       case 'change':
+        demandVersion(before, change.basedOn)
         return this.#replace(before, { fields: patched(before.fields, change.patch), action: 'change', by })
       case 'enable':
         return this.#replace(before, { fields: patched(before.fields, { disabled: null }), action: 'enable', by })
@@ -64,7 +65,7 @@ export class KeyRegistry {
     if (before !== null) {
       const what =
         before.revoked === undefined ? 'rotate it, or choose another name' : 'delete it to use its name again'
-      throw new KeyProblem(409, `there is a key ${name} already: ${what}`)
+      throw new KeyProblem(409, `name: there is a key ${name} already: ${what}`)
     }
     await this.#check(fields)
     const created = this.#time()
@@ -165,7 +166,7 @@ export class KeyRegistry {
     }
     const taken = Object.keys(tags ?? {}).find((name) => OWN_FIELDS.has(name))
     if (taken !== undefined) throw new KeyProblem(400, `tags: the name ${taken} is a field of the key itself`)
-    if (team !== undefined) await this.#teams.demand(team)
+    if (team !== undefined) await this.#teams.demand(team, 'team')
   }
 
   /** Secrets that have not ended. */

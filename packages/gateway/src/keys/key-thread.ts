@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { KeyStore } from '../stores/key-store.ts'
 import { SqliteKeyStore } from '../stores/sqlite/sqlite-key-store.ts'
+import { findChanges } from './find-changes.ts'
+import { findKeys } from './find-keys.ts'
 import type {
   FromKeyThread,
   KeyAnswer,
@@ -98,7 +100,7 @@ function valueOf(
 ): KeyAnswers[keyof KeyAnswers] | Promise<KeyAnswers[keyof KeyAnswers]> {
   switch (question.ask) {
     case 'keys':
-      return store.keys(question.page)
+      return findKeys(store, question.search, new Date().toISOString())
     case 'key':
       return store.key(question.name)
     case 'teams':
@@ -106,7 +108,7 @@ function valueOf(
     case 'team':
       return store.team(question.name)
     case 'audit':
-      return store.audit(question.before, question.limit)
+      return findChanges(store, question.search)
     case 'changeKey':
       return keys.change(question.name, question.change, question.by)
     case 'changeTeam':

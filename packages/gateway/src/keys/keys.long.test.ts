@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import type { ChangedKeyView, KeyView } from '../admin/keys/keys-view.ts'
+import type { AuditView, ChangedKeyView, KeyView, TeamView } from '../admin/keys/keys-view.ts'
 import { request } from '../testing/client.ts'
 import { eventually, startProgram, useConfigFile } from '../testing/process.ts'
 import { httpConfig, useOrigin } from '../testing/scene.ts'
@@ -230,6 +230,11 @@ describe('the admin API', () => {
       ['PUT', 'keys/bot', {}, 405, /method not allowed/],
       ['PATCH', 'teams/support', { parent: 'support' }, 400, /belong to itself/],
       ['GET', 'keys?color=red', undefined, 400, /unknown parameter/],
+      ['GET', 'keys?state=lost', undefined, 400, /state: found "lost", expected active/],
+      ['GET', 'keys?limit=many', undefined, 400, /limit: expected a number/],
+      ['GET', 'audit?kind=user', undefined, 400, /kind: expected key or team/],
+      ['PATCH', 'keys/bot', { basedOn: 7 }, 400, /basedOn/],
+      ['PATCH', 'keys/bot', { basedOn: 'older', owner: 'ann' }, 409, /bot has been changed meanwhile/],
     ]
     for (const [method, path, body, status, message] of cases) {
       const answer = await api(method, path, body)
@@ -238,6 +243,43 @@ describe('the admin API', () => {
     }
     const page = await api('POST', 'keys', { name: 'a' }, { 'content-type': 'application/json' })
     assert.equal(page.status, 403, 'pages of other sites cannot change keys')
+  })
+
+  test('finds keys, and refuses an edit of a version that is no longer there', async (t) => {
+    const { api, create } = await useKeys(t)
+    await api('POST', 'teams', { name: 'support', limits: [{ calls: 9 }] })
+    for (const [name, owner] of [
+      ['bot', 'ann'],
+      ['web', 'Bob'],
+    ] as const)
+      await create(name, { owner, team: 'support' })
+    await api('POST', 'keys/web/disable')
+    const found = async (query: string) =>
+      ((await api('GET', `keys?${query}`)).json() as { keys: KeyView[] }).keys.map(({ name }) => name)
+    assert.deepEqual(
+      [await found('text=bO'), await found('text=bo&state=disabled'), await found('limit=1')],
+      [['bot', 'web'], ['web'], ['bot']],
+    )
+    const seen = (await api('GET', 'keys/bot')).json() as KeyView
+    const edit = (fields: object) => api('PATCH', 'keys/bot', { ...fields, basedOn: seen.version })
+    assert.equal((await api('POST', 'keys/bot/rotate')).status, 200)
+    assert.equal((await edit({ owner: 'cleo' })).status, 200)
+    const late = await edit({ models: ['m'] })
+    assert.deepEqual([late.status, /bot has been changed meanwhile/.test(late.text)], [409, true])
+    const now = (await api('GET', 'keys/bot')).json() as KeyView
+    assert.deepEqual([now.owner, now.models], ['cleo', undefined])
+    const team = (await api('GET', 'teams/support')).json() as TeamView
+    assert.deepEqual([team.name, team.limits], ['support', [{ calls: 9 }]])
+    const patch = { limits: null, basedOn: team.version }
+    assert.deepEqual(
+      [(await api('PATCH', 'teams/support', patch)).status, (await api('PATCH', 'teams/support', patch)).status],
+      [200, 409],
+    )
+    const { entries } = (await api('GET', 'audit?kind=key&name=web')).json() as AuditView
+    assert.deepEqual(
+      entries.map(({ action, name }) => `${action} ${name}`),
+      ['disable web', 'create web'],
+    )
   })
 
   test('nests teams four deep, and keeps those that are in use', async (t) => {

@@ -27,12 +27,12 @@ export function readNewTeam(input: unknown): NewEntry<TeamAction> {
 
 export function readKeyPatch(input: unknown): Change<KeyAction> {
   const read = readPatch<KeyFields>(keyShape, input)
-  return 'problem' in read ? read : { change: { action: 'change', patch: read.value } }
+  return 'problem' in read ? read : { change: { action: 'change', ...read } }
 }
 
 export function readTeamPatch(input: unknown): Change<TeamAction> {
   const read = readPatch<TeamFields>(teamShape, input)
-  return 'problem' in read ? read : { change: { action: 'change', patch: read.value } }
+  return 'problem' in read ? read : { change: { action: 'change', ...read } }
 }
 
 export function readRotation(input: unknown): Change<KeyAction> {
@@ -40,14 +40,16 @@ export function readRotation(input: unknown): Change<KeyAction> {
   return 'problem' in read ? read : { change: { action: 'rotate', overlapMs: read.value.overlap } }
 }
 
-/** A patch is an object with some of the fields; null removes a field. */
+/** A patch is an object with some of the fields; null removes a field. `basedOn` beside them is the version that it is for. */
 function readPatch<Fields extends object>(
   shape: Record<string, Schema>,
   input: unknown,
-): { value: Patch<Fields> } | { problem: string } {
+): { patch: Patch<Fields>; basedOn: string | null } | { problem: string } {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     return check(object(shape), input) as { problem: string }
-  const entries = Object.entries(input)
+  const { basedOn = null, ...patch } = input as { readonly basedOn?: unknown }
+  if (basedOn !== null && typeof basedOn !== 'string') return { problem: 'basedOn: expected the version of the entry' }
+  const entries: [string, unknown][] = Object.entries(patch)
   const removed = entries.filter(([, value]) => value === null).map(([name]) => name)
   const unknown = removed.find((name) => !Object.hasOwn(shape, name))
   if (unknown !== undefined) {
@@ -57,7 +59,7 @@ function readPatch<Fields extends object>(
   const read = check(object(shape), Object.fromEntries(entries.filter(([, value]) => value !== null)))
   if ('problem' in read) return read
   const nulls = Object.fromEntries(removed.map((name) => [name, null]))
-  return { value: { ...storedFields<Fields>(read.value), ...falses(read.value), ...nulls } }
+  return { patch: { ...storedFields<Fields>(read.value), ...falses(read.value), ...nulls }, basedOn }
 }
 
 /** The store keeps only what was set: `disabled: false` is the same as nothing. */

@@ -5,7 +5,7 @@ import { teamHash, teamText } from './entry-text.ts'
 import type { TeamAction } from './key-messages.ts'
 import { TEAM } from './key-table.ts'
 import { NO_ROOM, type RegistryParts } from './registry-parts.ts'
-import { patched, KeyProblem } from './key-problem.ts'
+import { demandVersion, patched, KeyProblem } from './key-problem.ts'
 
 /** Changes teams in the store, and then in the table of the workers. */
 export class TeamRegistry {
@@ -26,17 +26,19 @@ export class TeamRegistry {
   async change(name: string, change: TeamAction, by: string): Promise<StoredTeam | null> {
     const before = await this.#parts.store.team(name)
     if (change.action === 'create') {
-      if (before !== null) throw new KeyProblem(409, `there is a team ${name} already`)
+      if (before !== null) throw new KeyProblem(409, `name: there is a team ${name} already`)
       return this.#put(name, { before, fields: change.fields, by })
     }
     if (before === null) throw await this.#unknown(name)
     if (change.action === 'delete') return this.#remove(before, by)
+    demandVersion(before, change.basedOn)
     return this.#put(name, { before, fields: patched(before.fields, change.patch), by })
   }
 
-  /** Throws unless there is such a team. */
-  async demand(name: string): Promise<void> {
-    if ((await this.#parts.store.team(name)) === null) throw await this.#unknown(name, 400)
+  /** Throws unless there is such a team; `field` has its name. */
+  async demand(name: string, field: 'team' | 'parent'): Promise<void> {
+    if ((await this.#parts.store.team(name)) !== null) return
+    throw new KeyProblem(400, `${field}: ${(await this.#unknown(name)).message}`)
   }
 
   async #put(
@@ -78,7 +80,7 @@ export class TeamRegistry {
 
   /** Counts the teams above and below: the deepest line through the team must not have more than `MOST_LEVELS`. */
   async #checkDepth(name: string, parent: string | undefined): Promise<void> {
-    if (parent !== undefined) await this.demand(parent)
+    if (parent !== undefined) await this.demand(parent, 'parent')
     const all = (await this.#parts.store.teams()).filter((team) => team.name !== name)
     const parentOf = new Map(all.map((team) => [team.name, team.fields.parent]))
     parentOf.set(name, parent)
@@ -93,10 +95,10 @@ export class TeamRegistry {
     }
   }
 
-  async #unknown(name: string, status: 400 | 404 = 404): Promise<KeyProblem> {
+  async #unknown(name: string): Promise<KeyProblem> {
     const names = (await this.#parts.store.teams()).map((team) => team.name)
     const match = nearest(name, names)
-    return new KeyProblem(status, `there is no team ${name}${match === null ? '' : `; did you mean ${match}?`}`)
+    return new KeyProblem(404, `there is no team ${name}${match === null ? '' : `; did you mean ${match}?`}`)
   }
 
   #entry(entry: Omit<AuditEntry, 'at' | 'kind'>): AuditEntry {

@@ -7,6 +7,7 @@ import { authorOf } from './author.ts'
 import type { KeysSource } from './keys-routes.ts'
 import type { AuditView, ChangedKeyView, KeyListView, TeamListView, TeamView } from './keys-view.ts'
 import { readJson } from '../read-json.ts'
+import { readChangeSearch, readKeySearch } from './read-search.ts'
 import { viewKey, viewTeam } from './view-key.ts'
 
 /** Answers for keys, teams and the list of their changes. The guard has checked who asks. */
@@ -49,16 +50,12 @@ function allow(call: Call, handlers: Readonly<Record<string, Handler>>): Promise
 
 const KEYS: Readonly<Record<string, Handler>> = {
   async GET({ request, source }) {
-    const query = readPage(queryOf(request), ['after', 'limit', 'team'])
-    if ('problem' in query) return text(400, query.problem)
-    const { after = '', team = null, limit } = query
-    // One more key says whether there is another page.
-    const answer = await source.ask({ ask: 'keys', page: { after, team, limit: limit + 1 } })
+    const search = readKeySearch(queryOf(request))
+    if (typeof search === 'string') return text(400, `${search}\n`)
+    const answer = await source.ask({ ask: 'keys', search })
     if ('refused' in answer) return refused(answer.refused)
-    const page = answer.value.slice(0, limit)
-    const next = answer.value.length > limit ? (page.at(-1)?.name ?? null) : null
-    const keys = await Promise.all(page.map((key) => viewKey(key, source)))
-    return json({ keys, next } satisfies KeyListView)
+    const { keys, next } = answer.value
+    return json({ keys: await Promise.all(keys.map((key) => viewKey(key, source))), next } satisfies KeyListView)
   },
   async POST(call) {
     const body = await readJson(call.request, MOST_BYTES)
@@ -121,7 +118,7 @@ const TEAM: Readonly<Record<string, Handler>> = {
   async GET({ source, name }) {
     const answer = await source.ask({ ask: 'team', name })
     if ('refused' in answer) return refused(answer.refused)
-    return answer.value === null ? text(404, `there is no team ${name}\n`) : json(viewTeam(answer.value, source))
+    return answer.value === null ? text(404, `there is no team ${name}\n`) : json(await viewTeam(answer.value, source))
   },
   async PATCH(call) {
     const body = await readJson(call.request, MOST_BYTES)
@@ -133,14 +130,10 @@ const TEAM: Readonly<Record<string, Handler>> = {
 }
 
 async function listChanges({ request, source }: Call): Promise<Reply> {
-  const query = readPage(queryOf(request), ['before', 'limit'])
-  if ('problem' in query) return text(400, query.problem)
-  const { before = Number.MAX_SAFE_INTEGER, limit } = query
-  const answer = await source.ask({ ask: 'audit', before, limit: limit + 1 })
-  if ('refused' in answer) return refused(answer.refused)
-  const entries = answer.value.slice(0, limit)
-  const next = answer.value.length > limit ? (entries.at(-1)?.id ?? null) : null
-  return json({ entries, next } satisfies AuditView)
+  const search = readChangeSearch(queryOf(request))
+  if (typeof search === 'string') return text(400, `${search}\n`)
+  const answer = await source.ask({ ask: 'audit', search })
+  return 'refused' in answer ? refused(answer.refused) : json(answer.value satisfies AuditView)
 }
 
 async function changeKey({ source, name, by }: Call, change: KeyAction, status = 200): Promise<Reply> {
@@ -160,37 +153,6 @@ async function changeTeam({ source, name, by }: Call, change: TeamAction, status
   return json({ team }, status)
 }
 
-interface Page {
-  readonly after?: string
-  readonly team?: string
-  readonly before?: number
-  readonly limit: number
-}
-
-function readPage(query: URLSearchParams, known: readonly string[]): Page | { problem: string } {
-  for (const name of query.keys()) {
-    if (known.includes(name)) continue
-    const expected = known.map((each) => `?${each}=`).join(', ')
-    return { problem: `unknown parameter ${JSON.stringify(name)}, expected ${expected}\n` }
-  }
-  const [limit, before] = [numberIn(query, 'limit') ?? PAGE, numberIn(query, 'before')]
-  if (!(limit >= 1 && limit <= MOST_LISTED)) return { problem: `limit: expected a number from 1 to ${MOST_LISTED}\n` }
-  if (before !== null && !Number.isSafeInteger(before)) return { problem: 'before: expected the id of an entry\n' }
-  const [after, team] = [query.get('after'), query.get('team')]
-  return {
-    limit,
-    ...(before !== null && { before }),
-    ...(after !== null && { after }),
-    ...(team !== null && { team }),
-  }
-}
-
-function numberIn(query: URLSearchParams, name: string): number | null {
-  const value = query.get(name)
-  if (value === null) return null
-  return /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
-}
-
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
@@ -204,5 +166,3 @@ function json(value: object, status = 200): Reply {
 }
 
 const MOST_BYTES = 65_536
-const PAGE = 100
-const MOST_LISTED = 1_000

@@ -22,7 +22,7 @@ export const KEY_ROUTES: readonly Endpoint[] = [
   {
     ...{ methods: READ, scope: 'Read' },
     path: '/api/keys',
-    summary: 'API keys of the store; ?team=, ?after=, ?limit=',
+    summary: 'API keys of the store; ?text=, ?state=, ?team=, ?after=, ?limit=',
   },
   {
     ...{ methods: ['POST'], scope: 'Write' },
@@ -48,5 +48,10 @@ export const KEY_ROUTES: readonly Endpoint[] = [
     path: '/api/teams/<name>',
     summary: 'changes a team; DELETE removes it',
   },
-  { methods: READ, scope: 'Read', path: '/api/audit', summary: 'who changed which key or team; ?before=, ?limit=' },
+  {
+    methods: READ,
+    scope: 'Read',
+    path: '/api/audit',
+    summary: 'who changed which key or team; ?kind=, ?name=, ?before=, ?limit=',
+  },
 ]

@@ -41,6 +41,8 @@ export interface KeyView {
   readonly id: string
   readonly name: string
   readonly state: KeyStateView
+  /** Changes with the fields; `basedOn` of a PATCH. */
+  readonly version: string
   readonly owner?: string
   readonly team?: string
   readonly models?: readonly string[]
@@ -58,7 +60,7 @@ export interface KeyView {
   readonly revoked?: string
 }
 
-/** The response of `GET /api/keys`, in the order of names. */
+/** The response of `GET /api/keys`, in the order of names. A search may have fewer keys than asked for, and go on. */
 export interface KeyListView {
   readonly keys: readonly KeyView[]
   /** The value for `?after=`; null at the end. */
@@ -77,6 +79,8 @@ export interface ChangedKeyView {
 export interface TeamView {
   readonly id: string
   readonly name: string
+  /** Changes with the fields; `basedOn` of a PATCH. */
+  readonly version: string
   readonly parent?: string
   readonly limits?: readonly KeyLimitView[]
   readonly budgets?: readonly SpentBudgetView[]
@@ -103,7 +107,7 @@ export interface AuditEntryView {
   readonly after: object | null
 }
 
-/** The response of `GET /api/audit`, the newest entry first. */
+/** The response of `GET /api/audit`, the newest entry first. A search may have fewer entries than asked for, and go on. */
 export interface AuditView {
   readonly entries: readonly AuditEntryView[]
   /** The value for `?before=`; null at the end. */

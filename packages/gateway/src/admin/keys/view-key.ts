@@ -1,36 +1,28 @@
+import { entryVersion } from '../../keys/entry-version.ts'
+import { stateOf } from '../../keys/find-keys.ts'
 import type { StoredKey, StoredTeam } from '../../stores/key-store.ts'
 import type { KeysSource } from './keys-routes.ts'
-import type { KeyStateView, KeyView, TeamView } from './keys-view.ts'
+import type { KeyView, TeamView } from './keys-view.ts'
 
 /** A key as people see it: without hashes, and with what is spent. */
-export async function viewKey(
-  { id, name, fields, secrets, ...times }: StoredKey,
-  source: KeysSource,
-): Promise<KeyView> {
+export async function viewKey(key: StoredKey, source: KeysSource): Promise<KeyView> {
+  const { id, name, fields, secrets, ...times } = key
   const { budgets, ...others } = fields
-  const state = stateOf({ id, name, fields, secrets, ...times }, new Date().toISOString())
+  const [state, version] = [stateOf(key, new Date().toISOString()), entryVersion(key)]
   return {
-    ...{ id, name, state, ...others },
+    ...{ id, name, state, version, ...others },
     ...(budgets !== undefined && { budgets: await source.spent({ id, budgets }) }),
     secrets: secrets.map(({ hash: _hash, ...secret }) => secret),
     ...times,
   }
 }
 
-export async function viewTeam({ id, name, fields, ...times }: StoredTeam, source: KeysSource): Promise<TeamView> {
+export async function viewTeam(team: StoredTeam, source: KeysSource): Promise<TeamView> {
+  const { id, name, fields, ...times } = team
   const { budgets, ...others } = fields
   return {
-    id,
-    name,
-    ...others,
+    ...{ id, name, version: entryVersion(team), ...others },
     ...(budgets !== undefined && { budgets: await source.spent({ id, budgets }) }),
     ...times,
   }
-}
-
-function stateOf({ fields, revoked }: StoredKey, now: string): KeyStateView {
-  if (revoked !== undefined) return 'revoked'
-  if (fields.disabled === true) return 'disabled'
-  if (fields.expires !== undefined && fields.expires <= now) return 'expired'
-  return fields.notBefore !== undefined && fields.notBefore > now ? 'pending' : 'active'
 }
