@@ -105,7 +105,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       },
       {
         path: 'docs/stores.md',
-        about: 'budgets that several gateways share in Redis, and what happens when it is down',
+        about:
+          'budgets that several gateways share in Redis, the ledger that they share in PostgreSQL, and what happens when these are down',
       },
       { path: 'docs/keys.md', about: 'API keys with models, limits and budgets, changed while the gateway runs' },
       {

@@ -16,7 +16,7 @@ export interface WriterEvent {
 }
 
 interface WriterParts {
-  /** Opens the store; throws when the store cannot be used. */
+  /** Opens the store; throws when the store cannot be used. Entries are spooled while it takes long. */
   open(): LedgerStore | Promise<LedgerStore>
   spool: Spool
   retentionMs: number
@@ -34,6 +34,8 @@ interface WriterParts {
 export class LedgerWriter {
   readonly #parts: WriterParts
   #store: LedgerStore | null = null
+  /** Resolves when the store is open, or cannot be opened; null when it is not being opened. */
+  #opening: Promise<void> | null = null
   /** Why the store cannot be used; null while it works. */
   #problem: string | null = null
   #reportedAt = -Infinity
@@ -59,12 +61,19 @@ export class LedgerWriter {
     else this.#drop(entries.length, 'the spool is full')
   }
 
+  /** Why the store cannot be used; null while it works. */
+  get problem(): string | null {
+    return this.#problem
+  }
+
   /** Opens a store that is not open, delivers the spool and removes old entries; called at the start and every second. */
   async maintain(): Promise<void> {
     const { spool, retentionMs, rollupRetentionMs } = this.#parts
     const now = this.#parts.now()
+    if (this.#store === null) await this.#open()
+    const store = this.#store
+    if (store === null) return
     try {
-      const store = (this.#store ??= await this.#parts.open())
       if (!spool.isEmpty) await this.#deliverSpool(store)
       await store.removeBefore(now - retentionMs, MOST_REMOVED)
       await store.removeSumsBefore(now - Math.max(retentionMs, rollupRetentionMs), MOST_REMOVED)
@@ -77,6 +86,7 @@ export class LedgerWriter {
 
   /** Throws when the store cannot be used. */
   async usage(query: UsageQuery): Promise<UsageResult> {
+    await this.#opening
     if (this.#store === null) throw new Error(this.#problem ?? 'the ledger is not open yet')
     return this.#store.usage(query)
   }
@@ -84,9 +94,27 @@ export class LedgerWriter {
   async close(): Promise<void> {
     const { spool } = this.#parts
     if (!spool.isEmpty) await this.maintain()
+    await this.#opening
     if (spool.isVolatile) this.#report('error', 'ledger entries are lost, neither store nor spool could be written')
     await this.#store?.close()
     this.#store = null
+  }
+
+  /** Opens the store, and waits a moment for it: a server that does not answer must not hold up entries. */
+  async #open(): Promise<void> {
+    this.#opening ??= this.#opened().finally(() => (this.#opening = null))
+    const moment = Promise.withResolvers<void>()
+    const timer = setTimeout(moment.resolve, OPEN_WAIT_MS)
+    await Promise.race([this.#opening, moment.promise])
+    clearTimeout(timer)
+  }
+
+  async #opened(): Promise<void> {
+    try {
+      this.#store = await this.#parts.open()
+    } catch (error) {
+      await this.#failed(error)
+    }
   }
 
   async #deliverSpool(store: LedgerStore): Promise<void> {
@@ -133,4 +161,5 @@ export class LedgerWriter {
 
 /** Old entries are removed in portions, so that new ones do not wait long. */
 const MOST_REMOVED = 10_000
+const OPEN_WAIT_MS = 100
 const REPORT_MS = 60_000

@@ -174,7 +174,7 @@ describe('the ledger', () => {
     const log = { info() {}, error: (message: string) => errors.push(message) } as unknown as Logger
     const collector = new Collector()
     const ledger = new Ledger(
-      { folder: join(obstacle, 'state'), retentionMs: 1e13, rollupRetentionMs: 1e13 },
+      { folder: join(obstacle, 'state'), retentionMs: 1e13, rollupRetentionMs: 1e13, postgres: null },
       collector,
       log,
     )

@@ -3,7 +3,12 @@ import type { UsageQuery, UsageResult } from '../stores/store.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { EntryCounts } from './ledger-writer.ts'
-import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import type { FromWriter, ToWriter, WriterSettings, WriterState } from './writer-messages.ts'
+
+/** The state of the store: `problem` is null while it works. */
+interface LedgerState {
+  readonly problem: string | null
+}
 
 type UsageAnswer = (FromWriter & { type: 'usage' })['result']
 
@@ -24,6 +29,7 @@ export class Ledger {
   /** Counts of writers that died, and of this thread. */
   readonly #earlier: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
   #counts: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
+  #problem: string | null = null
   #closing: (() => void) | null = null
   #reportedAt = -Infinity
 
@@ -31,9 +37,14 @@ export class Ledger {
     this.#settings = settings
     this.#log = log
     this.#writer = this.#start()
+    collector.provide('ledger_store_up', [], () => (this.#problem === null ? 1 : 0))
     for (const outcome of OUTCOMES) {
       collector.provide('ledger_entries_total', [outcome], () => this.#earlier[outcome] + this.#counts[outcome])
     }
+  }
+
+  get state(): LedgerState {
+    return { problem: this.#problem }
   }
 
   /** Takes a batch of a worker, the JSON text of its entries. */
@@ -92,13 +103,12 @@ export class Ledger {
   #take(message: FromWriter): void {
     switch (message.type) {
       case 'added':
-        this.#counts = message.counts
+        this.#setState(message)
         this.#unconfirmedLength -= this.#unconfirmed.get(message.serial)?.length ?? 0
         this.#unconfirmed.delete(message.serial)
         return
       case 'maintained':
-        this.#counts = message.counts
-        return
+        return this.#setState(message)
       case 'usage':
         this.#asked.get(message.id)?.(message.result)
         this.#asked.delete(message.id)
@@ -108,8 +118,14 @@ export class Ledger {
     }
   }
 
+  #setState({ counts, problem }: WriterState): void {
+    this.#counts = counts
+    this.#problem = problem
+  }
+
   #exited(): void {
     this.#writer = null
+    this.#problem = WRITER_GONE.problem
     for (const answer of this.#asked.values()) answer(WRITER_GONE)
     this.#asked.clear()
     for (const outcome of OUTCOMES) this.#earlier[outcome] += this.#counts[outcome]

@@ -1,3 +1,4 @@
+import type { PostgresSettings } from '../stores/postgres/postgres-settings.ts'
 import type { UsageQuery, UsageResult } from '../stores/store.ts'
 import type { EntryCounts, WriterEvent } from './ledger-writer.ts'
 
@@ -7,6 +8,8 @@ export interface WriterSettings {
   readonly folder: string
   readonly retentionMs: number
   readonly rollupRetentionMs: number
+  /** The database of the ledger; null for the file in the state folder. */
+  readonly postgres: PostgresSettings | null
 }
 
 export type ToWriter =
@@ -16,8 +19,14 @@ export type ToWriter =
   /** Ends the thread after everything before it. */
   | { readonly type: 'close' }
 
+export interface WriterState {
+  readonly counts: EntryCounts
+  /** Why the store cannot be used; null while it works. */
+  readonly problem: string | null
+}
+
 export type FromWriter =
-  | { readonly type: 'added'; readonly serial: number; readonly counts: EntryCounts }
-  | { readonly type: 'maintained'; readonly counts: EntryCounts }
+  | ({ readonly type: 'added'; readonly serial: number } & WriterState)
+  | ({ readonly type: 'maintained' } & WriterState)
   | { readonly type: 'usage'; readonly id: number; readonly result: UsageResult | { readonly problem: string } }
   | { readonly type: 'event'; readonly event: WriterEvent }

@@ -10,6 +10,7 @@ import { test, type TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { generationOf } from '../stream/index.ts'
+import type { GatewayState } from '../telemetry/recorder/record.ts'
 import { ok, useAuthorizer } from './services/authorizer.ts'
 import { createAuthority, type IssuedCertificate } from './certificates.ts'
 import { type ChunkWatch, useChunkWatch } from './chunk-watch.ts'
@@ -67,6 +68,7 @@ const USES: Readonly<Record<string, Use>> = {
   'models and their tokens': useModels,
   'the cost of a call, and its budget': usePrices,
   'a budget and a shared cache whose server is away': useRedis,
+  'a ledger whose database is away': usePostgresLedger,
   'an answer from the response cache': useResponseCache,
   'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
@@ -345,6 +347,17 @@ async function useRedis(t: TestContext, watch: ChunkWatch): Promise<void> {
   })
   assert.equal(status, 503)
   assert.match(body, /budget_unavailable/)
+}
+
+async function usePostgresLedger(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const stores = { postgres: { url: `postgres://portico@127.0.0.1:${await closedPort()}/portico?sslmode=disable` } }
+  const routes = httpConfig([{ backends: [{ ai: { provider: { mock: {} } } }] }])
+  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state', ledger: {}, stores } })
+  await program.logged(/ledger store failed, entries are spooled.*ECONNREFUSED/)
+  await eventually('the state says why', async () => {
+    const { ledgerStore } = (await (await fetch(`${program.admin}/api/state`)).json()) as GatewayState
+    return ledgerStore?.problem?.startsWith('PostgreSQL at 127.0.0.1:') === true
+  })
 }
 
 async function useTools(t: TestContext, watch: ChunkWatch): Promise<void> {

@@ -35,8 +35,8 @@ export function SpendPage() {
   const [opened] = useState(Date.now)
   const since = sinceOf(range, opened)
   const state = useQuery(stateQuery)
-  const sums = useQuery({ ...spendQuery([], since), enabled: state.data?.hasLedger === true })
-  if (state.data?.hasLedger === false) return <NoLedger />
+  const sums = useQuery({ ...spendQuery([], since), enabled: (state.data?.ledgerStore ?? null) !== null })
+  if (state.data?.ledgerStore === null) return <NoLedger />
   return (
     <div className="spend">
       <header>

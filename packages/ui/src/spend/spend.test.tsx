@@ -164,7 +164,7 @@ describe('the page of spend', () => {
   })
 
   test('says how to turn the ledger on', async (t) => {
-    useFakeGateway(t, { 'GET /api/state': sampleState({ hasLedger: false }) })
+    useFakeGateway(t, { 'GET /api/state': sampleState({ ledgerStore: null }) })
     await openPage(t, '/spend')
     assert.ok(await screen.findByRole('heading', { name: 'The gateway has no ledger' }))
     assert.ok(screen.getByText(/stateDir: state\s+ledger: \{\}/))

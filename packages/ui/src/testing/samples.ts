@@ -82,7 +82,14 @@ export function sampleLlm(fields: Partial<RecordedLlm> = {}): RecordedLlm {
 export function sampleState(fields: Partial<GatewayState> = {}): GatewayState {
   return {
     ...{ version: '0.1.0', generation: 7, since: NOON, startedAt: NOON, source: 'gateway.yaml', problems: [] },
-    ...{ workers: 3, restarts: 0, isDraining: false, keyStore: null, hasLedger: true, requestsPerSecond: 1200 },
+    ...{
+      workers: 3,
+      restarts: 0,
+      isDraining: false,
+      keyStore: null,
+      ledgerStore: { problem: null },
+      requestsPerSecond: 1200,
+    },
     access: { token: null, scope: 'Write' },
     recorder: { isEnabled: true, records: 3, bytes: 900, maxBytes: 1_000_000, oldest: NOON, diskBytes: null },
     ...fields,

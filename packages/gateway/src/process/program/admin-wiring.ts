@@ -113,7 +113,7 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys, ledge
     restarts: supervisor.restarts,
     isDraining: isDraining(),
     keyStore: keys?.state ?? null,
-    hasLedger: ledger !== null,
+    ledgerStore: ledger?.state ?? null,
   })
 }
 

@@ -27,7 +27,7 @@ import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-keys.ts'
 import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
-import { redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
+import { postgresSettings, redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
@@ -259,7 +259,8 @@ export class Program {
     const { ledger } = this.#settings
     if (ledger === undefined) return
     const { Ledger } = await import('../../ledger/ledger.ts')
-    const settings = { folder, retentionMs: ledger.retention, rollupRetentionMs: ledger.rollupRetention }
+    const { retention: retentionMs, rollupRetention: rollupRetentionMs } = ledger
+    const settings = { folder, retentionMs, rollupRetentionMs, postgres: postgresSettings(this.#settings) }
     this.#ledger = new Ledger(settings, this.#collector, this.#logger.child('ledger'))
   }
 

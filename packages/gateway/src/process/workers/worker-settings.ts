@@ -1,5 +1,6 @@
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
+import type { PostgresSettings } from '../../stores/postgres/postgres-settings.ts'
 import type { RedisSettings } from '../../stores/redis/connect.ts'
 import type { SupervisorOptions } from './supervisor.ts'
 
@@ -38,4 +39,11 @@ export function redisSettings({ stores }: ProcessConfig): RedisSettings | null {
   if (stores?.redis === undefined) return null
   const { url, ca = null, username = '', password = '', timeout: timeoutMs, prefix, failureMode } = stores.redis
   return { ...url, ca, username, password, timeoutMs, prefix, failureMode }
+}
+
+/** The database of `config.stores.postgres`; null without one. */
+export function postgresSettings({ stores }: ProcessConfig): PostgresSettings | null {
+  if (stores?.postgres === undefined) return null
+  const { url, ca = null, password = '', schema, timeout: timeoutMs } = stores.postgres
+  return { ...url, ca, password, schema, timeoutMs }
 }

@@ -3,6 +3,7 @@ import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/fields/hosts.ts'
 import { logFilter } from '../../schema/fields/names.ts'
 import { meshFields } from '../../schema/fields/mesh.ts'
+import { postgres } from '../../stores/postgres/schema.ts'
 import { redis } from '../../stores/redis/schema.ts'
 import { secretValue } from '../../schema/fields/auth/credential.ts'
 import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
@@ -101,6 +102,11 @@ export const processConfig = object(
         .describe(
           'A Redis or Valkey server, in which gateways share the budgets of model calls: see [Stores](../stores.md). Without it, each gateway counts by itself.',
         ),
+      postgres: postgres
+        .optional()
+        .describe(
+          'A PostgreSQL database, in which gateways share the ledger: see [Stores](../stores.md). Without it, it is in a file in `stateDir`.',
+        ),
     })
       .optional()
       .describe('Servers that several gateways share.'),
@@ -114,7 +120,7 @@ export const processConfig = object(
     })
       .optional()
       .describe(
-        'Keeps an entry of each model call in `stateDir`, with tokens and cost: see [Ledger](../ledger.md). Without it, there is no ledger.',
+        'Keeps an entry of each model call, with tokens and cost, in `stateDir` or in `stores.postgres`: see [Ledger](../ledger.md). Without it, there is no ledger.',
       ),
     keys: object({
       maxKeys: integer({ min: 1, max: 500_000 })

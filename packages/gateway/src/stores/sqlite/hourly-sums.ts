@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { LedgerEntry } from '../store.ts'
-import { COST_COLUMNS, floorHour, GROUP_COLUMNS, HOUR_MS, TOKEN_COLUMNS } from './usage-columns.ts'
+import { floorHour, GROUP_COLUMNS, HOUR_MS, TOKEN_COLUMNS } from '../usage-columns.ts'
+import { COST_COLUMNS } from './cost-columns.ts'
 
 /** The sums of entries by hour and by all fields that usage can be grouped by. They outlive the entries. */
 export class HourlySums {

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { LedgerEntry, LedgerStore, UsageQuery, UsageResult } from '../store.ts'
+import { ADDED_FIELDS, LEDGER_COLUMNS } from '../ledger-columns.ts'
 import { HourlySums } from './hourly-sums.ts'
 import { migrate } from './migrations.ts'
 import { queryUsage } from './usage-query.ts'
@@ -22,8 +23,8 @@ export class SqliteStore implements LedgerStore {
       // A committed transaction survives the death of the process; a loss of power may take the last ones.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       migrate(this.#database, file)
-      const names = Object.values(COLUMNS)
-      const values = Object.keys(COLUMNS).map((name) => `:${name}`)
+      const names = Object.values(LEDGER_COLUMNS)
+      const values = Object.keys(LEDGER_COLUMNS).map((name) => `:${name}`)
       this.#insert = this.#database.prepare(
         `INSERT INTO ledger (${names.join()}) VALUES (${values.join()}) ON CONFLICT (id) DO NOTHING`,
       )
@@ -89,37 +90,6 @@ export class SqliteStore implements LedgerStore {
     }
   }
 }
-
-/** The columns by the field of an entry. */
-const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
-  id: 'id',
-  at: 'at',
-  requestId: 'request_id',
-  key: 'key',
-  team: 'team',
-  route: 'route',
-  requestedModel: 'requested_model',
-  model: 'model',
-  provider: 'provider',
-  operation: 'operation',
-  status: 'status',
-  inputTokens: 'input_tokens',
-  outputTokens: 'output_tokens',
-  cacheReadTokens: 'cache_read_tokens',
-  cacheWriteTokens: 'cache_write_tokens',
-  reasoningTokens: 'reasoning_tokens',
-  nanoDollars: 'nano_dollars',
-  basis: 'basis',
-  provenance: 'provenance',
-  firstTokenMs: 'first_token_ms',
-  totalMs: 'total_ms',
-  attempts: 'attempts',
-  cache: 'cache',
-  savedNanoDollars: 'saved_nano_dollars',
-}
-
-/** The fields that entries in the spool of an older version do not have. */
-const ADDED_FIELDS: Pick<LedgerEntry, 'cache' | 'savedNanoDollars'> = { cache: '', savedNanoDollars: null }
 
 /** How long a write waits while another program, such as a backup, has locked the file. */
 const BUSY_MS = 1_000

@@ -1,16 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { MOST_GROUPS, type UsageQuery, type UsageResult, type UsageSums } from '../store.ts'
-import { ceilHour, COST_COLUMNS, floorHour, GROUP_COLUMNS, TOKEN_COLUMNS } from './usage-columns.ts'
+import { GROUP_COLUMNS, splitRange, TOKEN_COLUMNS } from '../usage-columns.ts'
+import { COST_COLUMNS } from './cost-columns.ts'
 
-/**
- * Adds up the sums of whole hours, and the entries of hours that the range begins or ends in. Entries before
- * `removedBefore` are removed: such an hour belongs to the range as a whole when its start does.
- */
-export function queryUsage(
-  database: DatabaseSync,
-  { by, since, until }: UsageQuery,
-  removedBefore: number,
-): UsageResult {
+/** Adds up the sums of whole hours, and the entries of hours that the range begins or ends in. */
+export function queryUsage(database: DatabaseSync, query: UsageQuery, removedBefore: number): UsageResult {
+  const { by } = query
   const groups = by.map((name, i) => `${GROUPS[name] ?? unknownGroup(name)} AS group${i}`)
   const names = groups.map((_, i) => `group${i}`)
   const order = ['dollars * 1000000000 + nanos DESC NULLS LAST', 'calls DESC', ...names]
@@ -19,17 +14,7 @@ export function queryUsage(
      ${names.length === 0 ? '' : `GROUP BY ${names.join()}`} ORDER BY ${order.join()} LIMIT ${MOST_GROUPS + 1}`,
   )
   statement.setReadBigInts(true)
-  const complete = ceilHour(removedBefore)
-  const first = ceilHour(since)
-  const end = until < complete ? ceilHour(until) : floorHour(until)
-  const rows = statement.all({
-    first,
-    end,
-    since: since < complete ? first : since,
-    firstEnd: Math.min(first, until),
-    last: Math.max(first, end),
-    until: until < complete ? 0 : until,
-  })
+  const rows = statement.all({ ...splitRange(query, removedBefore) })
   const sums = rows.slice(0, MOST_GROUPS).map((row) => sumsOf(row, by.length))
   // Without groups, SQL returns one row even for no calls.
   return { sums: sums.filter(({ calls }) => calls > 0), isCut: rows.length > MOST_GROUPS }

@@ -42,7 +42,7 @@ const HOUR = 3_600_000
 const ALWAYS = { since: 0, until: Number.MAX_SAFE_INTEGER }
 
 /** The tests that every adapter must pass. */
-export function describeStore(name: string, useStore: OpenStore): void {
+export function describeStore(name: string, useStore: OpenStore, runs = { quick: 25, full: 300 }): void {
   describe(`the ledger in ${name}`, () => {
     test('stores each id once, and keeps the first entry', async (t) => {
       const store = await useStore(t)()
@@ -126,6 +126,21 @@ export function describeStore(name: string, useStore: OpenStore): void {
           ['hit', 3, 3, 0n, 1_000n + BigInt(Number.MAX_SAFE_INTEGER)],
         ],
       )
+      await store.close()
+    })
+
+    test('takes names of any length, and with any characters', async (t) => {
+      const store = await useStore(t)()
+      const names = ['a\0b', '\ud83d', '{"a": "\\u0000"}', '\ud83d\ude00'.repeat(128), '\u20ac'.repeat(257)]
+      const wide = names.map((model, i) => {
+        const same = { key: model.repeat(9), team: model, route: model, requestedModel: model, model, provider: model }
+        return entryOf(`${i}`, same)
+      })
+      assert.equal(await store.add(wide), names.length)
+      assert.equal(await store.add([entryOf('again', { ...wide[0], id: 'again' })]), 1)
+      const { sums } = await store.usage({ by: ['model', 'key'], ...ALWAYS })
+      const counts = sums.map(({ calls }) => calls)
+      assert.deepEqual(counts, [2, 1, 1, 1, 1])
       await store.close()
     })
 
@@ -227,7 +242,7 @@ export function describeStore(name: string, useStore: OpenStore): void {
             await store.close()
           },
         ),
-        { numRuns: process.env['PROPERTIES'] === 'full' ? 300 : 25 },
+        { numRuns: process.env['PROPERTIES'] === 'full' ? runs.full : runs.quick },
       )
     })
   })

@@ -149,6 +149,11 @@ export const families = {
     help: 'Ledger entries, by outcome',
     labels: ['outcome'],
   },
+  ledger_store_up: {
+    type: 'gauge',
+    help: 'Whether the store of the ledger works: 1, or 0 while it fails and entries are spooled',
+    labels: [],
+  },
   key_store_up: {
     type: 'gauge',
     help: 'Whether the keys of the store are checked: 1, or 0 while the store fails and its keys are refused',

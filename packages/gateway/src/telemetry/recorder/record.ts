@@ -257,6 +257,11 @@ export interface KeyStoreView {
   readonly entries: number
 }
 
+export interface LedgerStoreView {
+  /** Why the store cannot be used, so that entries are spooled; null while it works. */
+  readonly problem: string | null
+}
+
 /** The response of `GET /api/state`. */
 export interface GatewayState {
   readonly version: string
@@ -273,8 +278,8 @@ export interface GatewayState {
   readonly isDraining: boolean
   /** The store of API keys; null without `config.keys`. */
   readonly keyStore: KeyStoreView | null
-  /** Whether `/api/usage` has a ledger to add up. */
-  readonly hasLedger: boolean
+  /** The store of the ledger, which `/api/usage` adds up; null without `config.ledger`. */
+  readonly ledgerStore: LedgerStoreView | null
   /** The client that asks, and what it may do: `Write` may change something. */
   readonly access: {
     /** The name of its token; null when the admin server needs none. */

@@ -25,7 +25,7 @@ export function requestsOf(store: RecordStore = new RecordStore(), clock: () => 
       restarts: 0,
       isDraining: false,
       keyStore: null,
-      hasLedger: false,
+      ledgerStore: null,
     }),
   })
 }

@@ -19,6 +19,7 @@ import { VERTEX_TOKEN, vertexVendor } from '../providers/vertexai.ts'
 export const KEYS = {
   OPENAI_API_KEY: OPENAI_KEY,
   REDIS_PASSWORD: 'redis-password',
+  POSTGRES_PASSWORD: 'postgres-password',
   ANTHROPIC_API_KEY: ANTHROPIC_KEY,
   GEMINI_API_KEY: GEMINI_KEY,
   AZURE_API_KEY: AZURE_KEY,
