@@ -106,7 +106,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       {
         path: 'docs/stores.md',
         about:
-          'budgets that several gateways share in Redis, the ledger that they share in PostgreSQL, and what happens when these are down',
+          'budgets that several gateways share in Redis, ledger and keys that they share in PostgreSQL, and what happens when these are down',
       },
       { path: 'docs/keys.md', about: 'API keys with models, limits and budgets, changed while the gateway runs' },
       {

@@ -1,4 +1,5 @@
 import type { AuditEntry, KeyFields, StoredKey, StoredTeam, TeamFields } from '../stores/key-store.ts'
+import type { PostgresSettings } from '../stores/postgres/postgres-settings.ts'
 import type { ChangeSearch, FoundChanges } from './find-changes.ts'
 import type { FoundKeys, KeySearch } from './find-keys.ts'
 
@@ -8,6 +9,10 @@ export interface KeyThreadSettings {
   readonly folder: string
   readonly table: SharedArrayBuffer
   readonly maxKeys: number
+  /** The database of keys; null for the file in the state folder. */
+  readonly postgres: PostgresSettings | null
+  /** How long keys are accepted while the database does not answer. */
+  readonly graceMs: number
 }
 
 /** A patch: fields that are absent stay, and those that are null are removed. */
@@ -75,8 +80,12 @@ export interface KeyStoreState {
   readonly problem: string | null
   /** Keys, their old secrets, and teams. */
   readonly entries: number
+  /** While the store fails: when keys that are loaded are refused, in milliseconds since 1970. Null when all are refused already. */
+  readonly validUntil: number | null
 }
 
 export type FromKeyThread =
   | { readonly type: 'answered'; readonly id: number; readonly answer: KeyAnswer }
   | ({ readonly type: 'state' } & KeyStoreState)
+  /** Other gateways have made more keys than the table has room for. */
+  | { readonly type: 'full' }

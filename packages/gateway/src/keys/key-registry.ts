@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
 import { nearest } from '../formats/suggest.ts'
-import type { AuditEntry, KeyFields, KeySecret, KeyStoreChange, StoredKey } from '../stores/key-store.ts'
+import { type AuditEntry, type KeyFields, type KeySecret, StaleChange, type StoredKey } from '../stores/key-store.ts'
 import { keyText } from './entry-text.ts'
 import type { ChangedKey, KeyAction } from './key-messages.ts'
 import { KEY } from './key-table.ts'
-import { NO_ROOM, type RegistryParts } from './registry-parts.ts'
+import { NO_ROOM, prepareAgain, type RegistryParts } from './registry-parts.ts'
 import { demandVersion, patched, KeyProblem } from './key-problem.ts'
 import type { TeamRegistry } from './team-registry.ts'
 
@@ -12,6 +12,8 @@ import type { TeamRegistry } from './team-registry.ts'
 export class KeyRegistry {
   readonly #parts: RegistryParts
   readonly #teams: TeamRegistry
+  /** The version of the store at which the change is prepared. */
+  #version = 0
 
   constructor(parts: RegistryParts, teams: TeamRegistry) {
     this.#parts = parts
@@ -34,7 +36,26 @@ export class KeyRegistry {
     }
   }
 
-  async change(name: string, change: KeyAction, by: string): Promise<ChangedKey> {
+  /** Takes over changes of other gateways; returns whether there was room for all. */
+  receive(keys: ReadonlyMap<string, StoredKey | null>, ended: readonly string[]): boolean {
+    const { table } = this.#parts
+    const valid = [...keys.values()].flatMap((key) =>
+      key === null ? [] : this.#current(key).map((secret) => ({ key, secret })),
+    )
+    const kept = new Set(valid.map(({ secret }) => secret.hash))
+    for (const hash of ended) if (!kept.has(hash)) table.remove(KEY, hash)
+    const isPut = valid.map(({ key, secret }) => table.put(KEY, secret.hash, keyText(key, secret)))
+    return isPut.every(Boolean)
+  }
+
+  change(name: string, change: KeyAction, by: string): Promise<ChangedKey> {
+    return prepareAgain(this.#parts.store, (version) => {
+      this.#version = version
+      return this.#change(name, change, by)
+    })
+  }
+
+  async #change(name: string, change: KeyAction, by: string): Promise<ChangedKey> {
     const before = await this.#parts.store.key(name)
     if (change.action === 'create') return this.#create(name, { before, fields: change.fields, by })
     if (before === null) throw await this.#unknown(name)
@@ -113,8 +134,10 @@ export class KeyRegistry {
     const key = after === null ? null : { ...after, changed: this.#time() }
     for (const secret of before.secrets) table.remove(KEY, secret.hash)
     try {
-      await store.commit({ kind: 'key', name: before.name, to: key }, this.#entry(before, key, { action, by }))
+      const change = { kind: 'key', name: before.name, from: before, to: key } as const
+      await store.commit(change, this.#entry(before, key, { action, by }), this.#version)
     } catch (error) {
+      if (error instanceof StaleChange) throw error
       const why = error instanceof Error ? error.message : String(error)
       throw new KeyProblem(
         503,
@@ -131,8 +154,8 @@ export class KeyRegistry {
     if (longest > MOST_DETAILS) throw new KeyProblem(400, `the fields of the key have more than ${MOST_DETAILS} bytes`)
     const added = key.secrets.length - (before?.secrets.length ?? 0)
     if (!table.hasRoom(Math.max(0, added), longest)) throw new KeyProblem(409, NO_ROOM)
-    const change: KeyStoreChange = { kind: 'key', name: key.name, to: key }
-    await store.commit(change, this.#entry(before, key, how))
+    const change = { kind: 'key', name: key.name, from: before, to: key } as const
+    await store.commit(change, this.#entry(before, key, how), this.#version)
     this.#publish(before, key)
   }
 

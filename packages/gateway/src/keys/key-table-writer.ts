@@ -33,11 +33,7 @@ export class KeyTableWriter {
   constructor(buffer: SharedArrayBuffer, most: number, state: number) {
     this.#memory = viewKeyTable(buffer)
     this.#most = most
-    this.setState(state)
-    for (let slot = 0; slot < this.#memory.slots; slot++) {
-      if (Atomics.load(this.#memory.words, slotAt(slot) + KIND) !== FREE) this.#empty(slot)
-    }
-    this.teamsChanged()
+    this.clear(state)
   }
 
   get count(): number {
@@ -46,6 +42,18 @@ export class KeyTableWriter {
 
   setState(state: number): void {
     Atomics.store(this.#memory.words, STATE, state)
+  }
+
+  /** Removes all entries. */
+  clear(state: number): void {
+    this.setState(state)
+    for (let slot = 0; slot < this.#memory.slots; slot++) {
+      if (Atomics.load(this.#memory.words, slotAt(slot) + KIND) !== FREE) this.#empty(slot)
+    }
+    this.#count = 0
+    this.#fresh = 0
+    this.#freed.clear()
+    this.teamsChanged()
   }
 
   /** Makes workers read the teams of a key again. */

@@ -13,6 +13,7 @@ import type {
 } from './key-messages.ts'
 import { FAILED } from './key-table.ts'
 import { KeyTableWriter } from './key-table-writer.ts'
+import { NO_ROOM } from './registry-parts.ts'
 
 /** The answer to one kind of question. */
 type AnswerTo<Ask extends KeyQuestion['ask']> = { readonly value: KeyAnswers[Ask] } | { readonly refused: KeyRefusal }
@@ -25,7 +26,8 @@ export class Keys {
   #thread: Worker | null
   readonly #asked = new Map<number, (answer: KeyAnswer) => void>()
   #questions = 0
-  #state: KeyStoreState = { problem: 'the store is being opened', entries: 0 }
+  #state: KeyStoreState = { problem: 'the store is being opened', entries: 0, validUntil: null }
+  #loggedAt = -Infinity
   readonly #opened = Promise.withResolvers<void>()
   #closing: (() => void) | null = null
 
@@ -91,19 +93,33 @@ export class Keys {
       this.#asked.delete(message.id)
       return
     }
-    const { problem, entries } = message
-    const before = this.#state.problem
-    this.#state = { problem, entries }
-    if (problem !== null) this.#log.error('key store failed, its keys are refused', { error: problem })
-    else if (before !== null) this.#log.info('key store open', { entries })
+    if (message.type === 'full') return this.#log.error('keys of other gateways are refused', { error: NO_ROOM })
+    const { problem, entries, validUntil } = message
+    this.#logState(this.#state, message)
+    this.#state = { problem, entries, validUntil }
     this.#opened.resolve()
+  }
+
+  /** Logs what has changed for clients, and other reasons once a minute. */
+  #logState(before: KeyStoreState, { problem, entries, validUntil }: KeyStoreState): void {
+    if (problem === null) {
+      if (before.problem !== null) this.#log.info('key store open', { entries })
+      return
+    }
+    const isGrace = validUntil !== null
+    const isSame = before.problem !== null && isGrace === (before.validUntil !== null)
+    if (isSame && (problem === before.problem || performance.now() - this.#loggedAt < REPORT_MS)) return
+    this.#loggedAt = performance.now()
+    if (!isGrace) return this.#log.error('key store failed, its keys are refused', { error: problem })
+    const until = new Date(validUntil).toISOString()
+    this.#log.error('key store failed, only keys that are loaded are accepted', { error: problem, until })
   }
 
   #exited(): void {
     this.#thread = null
     for (const answer of this.#asked.values()) answer({ refused: THREAD_GONE })
     this.#asked.clear()
-    this.#state = { problem: THREAD_GONE.message, entries: 0 }
+    this.#state = { problem: THREAD_GONE.message, entries: 0, validUntil: null }
     this.#opened.resolve()
     if (this.#closing !== null) return this.#closing()
     // The thread may have died in the middle of a change.
@@ -122,4 +138,5 @@ export class Keys {
 
 const THREAD_GONE: KeyRefusal = { status: 503, message: 'the thread of the key store has ended' }
 const RESTART_MS = 1_000
+const REPORT_MS = 60_000
 const CLOSE_MS = 5_000

@@ -1,3 +1,4 @@
+import type { PostgresSettings } from '../stores/postgres/postgres-settings.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { createKeyTable } from './key-table.ts'
@@ -7,9 +8,11 @@ interface KeySettings {
   /** The state folder, an absolute path. */
   readonly folder: string
   readonly maxKeys: number
+  readonly postgres: PostgresSettings | null
+  readonly graceMs: number
 }
 
 /** Opens the store of keys with a new table. */
-export function openKeys({ folder, maxKeys }: KeySettings, collector: Collector, log: Logger): Keys {
-  return new Keys({ folder, maxKeys, table: createKeyTable(maxKeys) }, collector, log)
+export function openKeys(settings: KeySettings, collector: Collector, log: Logger): Keys {
+  return new Keys({ ...settings, table: createKeyTable(settings.maxKeys) }, collector, log)
 }

@@ -4,12 +4,14 @@ import type { AuditEntry, StoredTeam, TeamFields } from '../stores/key-store.ts'
 import { teamHash, teamText } from './entry-text.ts'
 import type { TeamAction } from './key-messages.ts'
 import { TEAM } from './key-table.ts'
-import { NO_ROOM, type RegistryParts } from './registry-parts.ts'
+import { NO_ROOM, prepareAgain, type RegistryParts } from './registry-parts.ts'
 import { demandVersion, patched, KeyProblem } from './key-problem.ts'
 
 /** Changes teams in the store, and then in the table of the workers. */
 export class TeamRegistry {
   readonly #parts: RegistryParts
+  /** The version of the store at which the change is prepared. */
+  #version = 0
 
   constructor(parts: RegistryParts) {
     this.#parts = parts
@@ -23,7 +25,26 @@ export class TeamRegistry {
     this.#parts.table.teamsChanged()
   }
 
-  async change(name: string, change: TeamAction, by: string): Promise<StoredTeam | null> {
+  /** Takes over new and changed teams of other gateways; returns whether there was room for all. */
+  receive(teams: ReadonlyMap<string, StoredTeam | null>): boolean {
+    const isPut = [...teams.values()].map((team) => team === null || this.#publish(team))
+    if (teams.size > 0) this.#parts.table.teamsChanged()
+    return isPut.every(Boolean)
+  }
+
+  /** Removes the teams that other gateways have removed. */
+  removeGone(teams: ReadonlyMap<string, StoredTeam | null>): void {
+    for (const [name, team] of teams) if (team === null) this.#withdraw(name)
+  }
+
+  change(name: string, change: TeamAction, by: string): Promise<StoredTeam | null> {
+    return prepareAgain(this.#parts.store, (version) => {
+      this.#version = version
+      return this.#change(name, change, by)
+    })
+  }
+
+  async #change(name: string, change: TeamAction, by: string): Promise<StoredTeam | null> {
     const before = await this.#parts.store.team(name)
     if (change.action === 'create') {
       if (before !== null) throw new KeyProblem(409, `name: there is a team ${name} already`)
@@ -52,14 +73,15 @@ export class TeamRegistry {
     const team: StoredTeam = { ...own, name, fields, changed }
     if (!table.hasRoom(before === null ? 1 : 0, Buffer.byteLength(teamText(team)))) throw new KeyProblem(409, NO_ROOM)
     const action = before === null ? 'create' : 'change'
-    await store.commit({ kind: 'team', name, to: team }, this.#entry({ action, by, name, before, after: team }))
+    const entry = this.#entry({ action, by, name, before, after: team })
+    await store.commit({ kind: 'team', name, to: team }, entry, this.#version)
     this.#publish(team)
     table.teamsChanged()
     return team
   }
 
   async #remove(before: StoredTeam, by: string): Promise<null> {
-    const { store, table } = this.#parts
+    const { store } = this.#parts
     const { name } = before
     const [key] = await store.keys({ after: '', limit: 1, team: name })
     if (key !== undefined)
@@ -68,10 +90,14 @@ export class TeamRegistry {
     if (child !== undefined)
       throw new KeyProblem(409, `the team ${child.name} belongs to the team ${name}: change it first`)
     const entry = this.#entry({ action: 'delete', by, name, before, after: null })
-    await store.commit({ kind: 'team', name, to: null }, entry)
-    table.remove(TEAM, teamHash(name).toString('hex'))
-    table.teamsChanged()
+    await store.commit({ kind: 'team', name, to: null }, entry, this.#version)
+    this.#withdraw(name)
     return null
+  }
+
+  #withdraw(name: string): void {
+    this.#parts.table.remove(TEAM, teamHash(name).toString('hex'))
+    this.#parts.table.teamsChanged()
   }
 
   #publish(team: StoredTeam): boolean {

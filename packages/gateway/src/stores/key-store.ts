@@ -95,7 +95,13 @@ export interface NumberedAuditEntry extends AuditEntry {
 
 /** A change of one key or one team. */
 export type KeyStoreChange =
-  | { readonly kind: 'key'; readonly name: string; readonly to: StoredKey | null }
+  | {
+      readonly kind: 'key'
+      readonly name: string
+      /** The key before the change; null for a new one. */
+      readonly from: StoredKey | null
+      readonly to: StoredKey | null
+    }
   | { readonly kind: 'team'; readonly name: string; readonly to: StoredTeam | null }
 
 /** A page of a list, in the order of names. */
@@ -113,9 +119,50 @@ export interface KeyStore {
   team(name: string): StoredTeam | null | Promise<StoredTeam | null>
   keys(page: KeyPage): readonly StoredKey[] | Promise<readonly StoredKey[]>
   teams(): readonly StoredTeam[] | Promise<readonly StoredTeam[]>
-  /** Stores the change and its audit entry, or neither. */
-  commit(change: KeyStoreChange, entry: AuditEntry): void | Promise<void>
+  /** The number of changes so far. */
+  version(): number | Promise<number>
+  /**
+   * Stores the change and its audit entry, or neither. Throws `StaleChange` unless the store has the version at which the
+   * change was prepared.
+   */
+  commit(change: KeyStoreChange, entry: AuditEntry, version: number): void | Promise<void>
   /** The newest entries with ids below `before`. */
   audit(before: number, limit: number): readonly NumberedAuditEntry[] | Promise<readonly NumberedAuditEntry[]>
   close(): void | Promise<void>
+}
+
+/** The store was changed after a change was prepared. */
+export class StaleChange extends Error {
+  constructor() {
+    super('the keys were changed meanwhile')
+  }
+}
+
+/** A place in the list of changes: the number of a change, and a mark that no change of another database has. */
+export interface ChangeCursor {
+  readonly id: number
+  readonly mark: string
+}
+
+/** The outcome of some changes: entries as they are now, and null for those that are gone. */
+export interface KeyChanges {
+  /** The last one of the changes. */
+  readonly cursor: ChangeCursor
+  readonly keys: ReadonlyMap<string, StoredKey | null>
+  readonly teams: ReadonlyMap<string, StoredTeam | null>
+  /** Hashes that were valid before one of the changes. */
+  readonly ended: readonly string[]
+  readonly hasMore: boolean
+}
+
+/** A store that several gateways change. */
+export interface SharedKeyStore extends KeyStore {
+  /** The place of the last change. */
+  cursor(): Promise<ChangeCursor>
+  /** A number of changes after a place; null when this database does not have the place, because it is another one. */
+  changesAfter(cursor: ChangeCursor): Promise<KeyChanges | null>
+}
+
+export function isShared(store: KeyStore): store is SharedKeyStore {
+  return 'changesAfter' in store
 }

@@ -68,7 +68,7 @@ const USES: Readonly<Record<string, Use>> = {
   'models and their tokens': useModels,
   'the cost of a call, and its budget': usePrices,
   'a budget and a shared cache whose server is away': useRedis,
-  'a ledger whose database is away': usePostgresLedger,
+  'a ledger and keys whose database is away': usePostgres,
   'an answer from the response cache': useResponseCache,
   'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
@@ -349,10 +349,11 @@ async function useRedis(t: TestContext, watch: ChunkWatch): Promise<void> {
   assert.match(body, /budget_unavailable/)
 }
 
-async function usePostgresLedger(t: TestContext, watch: ChunkWatch): Promise<void> {
+async function usePostgres(t: TestContext, watch: ChunkWatch): Promise<void> {
   const stores = { postgres: { url: `postgres://portico@127.0.0.1:${await closedPort()}/portico?sslmode=disable` } }
   const routes = httpConfig([{ backends: [{ ai: { provider: { mock: {} } } }] }])
-  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state', ledger: {}, stores } })
+  const program = await useWatched(t, watch, { ...routes, config: { stateDir: 'state', ledger: {}, keys: {}, stores } })
+  await program.logged(/key store failed, its keys are refused.*ECONNREFUSED/)
   await program.logged(/ledger store failed, entries are spooled.*ECONNREFUSED/)
   await eventually('the state says why', async () => {
     const { ledgerStore } = (await (await fetch(`${program.admin}/api/state`)).json()) as GatewayState

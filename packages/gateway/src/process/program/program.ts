@@ -269,7 +269,9 @@ export class Program {
     const { keys } = this.#settings
     if (keys === undefined) return
     const { openKeys } = await import('../../keys/open-keys.ts')
-    this.#keys = openKeys({ folder, maxKeys: keys.maxKeys }, this.#collector, this.#logger.child('keys'))
+    const { maxKeys, gracePeriod: graceMs } = keys
+    const settings = { folder, maxKeys, graceMs, postgres: postgresSettings(this.#settings) }
+    this.#keys = openKeys(settings, this.#collector, this.#logger.child('keys'))
     this.#supervisor.counters.useKeys(this.#keys.table)
     await this.#keys.opened
     const { KeysWithBudgets } = await import('../admin/keys-source.ts')

@@ -105,7 +105,7 @@ export const processConfig = object(
       postgres: postgres
         .optional()
         .describe(
-          'A PostgreSQL database, in which gateways share the ledger: see [Stores](../stores.md). Without it, it is in a file in `stateDir`.',
+          'A PostgreSQL database, in which gateways share the ledger, API keys and teams: see [Stores](../stores.md). Without it, these are in files in `stateDir`.',
         ),
     })
       .optional()
@@ -128,10 +128,15 @@ export const processConfig = object(
         .describe(
           'Number of keys that have room in memory, with teams, and with the old keys of rotations. Each takes about 200 bytes, shared by all workers.',
         ),
+      gracePeriod: duration({ min: '0s', max: '24h' })
+        .prefault('5m')
+        .describe(
+          'While `stores.postgres` does not answer, keys that are loaded stay valid for this time; other keys are refused at once.',
+        ),
     })
       .optional()
       .describe(
-        'Keeps API keys and teams in `stateDir`; the admin API and `porticoctl keys` change them while the gateway runs: see [Keys](../keys.md).',
+        'Keeps API keys and teams in `stateDir`, or in `stores.postgres`; the admin API and `porticoctl keys` change them while the gateway runs: see [Keys](../keys.md).',
       ),
     admin: object({
       tokens: list(adminToken, { max: 64, uniqueBy: 'name' })

@@ -62,6 +62,29 @@ const MIGRATIONS: readonly string[] = [
     removed_before bigint NOT NULL
   );
   INSERT INTO portico.ledger_state VALUES (0);`,
+  `CREATE TABLE portico.keys (
+    name text COLLATE "C" PRIMARY KEY,
+    team text COLLATE "C" NOT NULL,
+    entry text NOT NULL
+  );
+  CREATE INDEX keys_team ON portico.keys (team, name);
+  CREATE TABLE portico.teams (
+    name text COLLATE "C" PRIMARY KEY,
+    entry text NOT NULL
+  );
+  -- Changes of keys and teams in their order; \`ended\` has the hashes that were valid before a change.
+  CREATE TABLE portico.audit (
+    id bigint PRIMARY KEY,
+    mark uuid NOT NULL DEFAULT gen_random_uuid(),
+    kind text NOT NULL,
+    name text NOT NULL,
+    ended text NOT NULL,
+    entry text NOT NULL
+  );
+  CREATE TABLE portico.keys_state (
+    version bigint NOT NULL
+  );
+  INSERT INTO portico.keys_state VALUES (0);`,
 ]
 
 /**

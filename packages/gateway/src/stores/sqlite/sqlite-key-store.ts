@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { AuditEntry, KeyPage, KeyStore, KeyStoreChange } from '../key-store.ts'
+import { type AuditEntry, type KeyPage, type KeyStore, type KeyStoreChange, StaleChange } from '../key-store.ts'
 import type { NumberedAuditEntry, StoredKey, StoredTeam } from '../key-store.ts'
 import { KEY_MIGRATIONS } from './key-migrations.ts'
 import { migrate } from './migrations.ts'
@@ -49,9 +49,14 @@ export class SqliteKeyStore implements KeyStore {
     return rows.flatMap((row) => entryIn<StoredTeam>(row) ?? [])
   }
 
-  commit(change: KeyStoreChange, entry: AuditEntry): void {
+  version(): number {
+    return Number(this.#database.prepare('SELECT max(id) AS version FROM audit').get()?.['version'] ?? 0)
+  }
+
+  commit(change: KeyStoreChange, entry: AuditEntry, version: number): void {
     this.#database.exec('BEGIN IMMEDIATE')
     try {
+      if (this.version() !== version) throw new StaleChange()
       this.#write(change)
       this.#database.prepare('INSERT INTO audit (entry) VALUES (?)').run(JSON.stringify(entry))
       this.#database.exec('COMMIT')

@@ -255,6 +255,11 @@ export interface KeyStoreView {
   readonly problem: string | null
   /** Keys, old keys of rotations, and teams. */
   readonly entries: number
+  /**
+   * While the store fails: when keys that are loaded are refused too, in milliseconds since 1970. Null when they are refused
+   * already, and while the store works.
+   */
+  readonly validUntil: number | null
 }
 
 export interface LedgerStoreView {

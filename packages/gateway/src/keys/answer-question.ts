@@ -1,0 +1,36 @@
+import type { KeyStore } from '../stores/key-store.ts'
+import { findChanges } from './find-changes.ts'
+import { findKeys } from './find-keys.ts'
+import type { KeyAnswers, KeyQuestion } from './key-messages.ts'
+import type { KeyRegistry } from './key-registry.ts'
+import type { TeamRegistry } from './team-registry.ts'
+
+/** A store that is open, and what changes it. */
+export interface OpenStore {
+  readonly store: KeyStore
+  readonly keys: KeyRegistry
+  readonly teams: TeamRegistry
+}
+
+/** Answers a question of the admin API; throws `KeyProblem` when it cannot be carried out. */
+export function answerQuestion(
+  { store, keys, teams }: OpenStore,
+  question: KeyQuestion,
+): KeyAnswers[keyof KeyAnswers] | Promise<KeyAnswers[keyof KeyAnswers]> {
+  switch (question.ask) {
+    case 'keys':
+      return findKeys(store, question.search, new Date().toISOString())
+    case 'key':
+      return store.key(question.name)
+    case 'teams':
+      return store.teams()
+    case 'team':
+      return store.team(question.name)
+    case 'audit':
+      return findChanges(store, question.search)
+    case 'changeKey':
+      return keys.change(question.name, question.change, question.by)
+    case 'changeTeam':
+      return teams.change(question.name, question.change, question.by)
+  }
+}
