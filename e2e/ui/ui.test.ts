@@ -162,7 +162,7 @@ describe('the web UI', { skip: noBrowser }, () => {
     await page.goto(`${program.admin}/ui/requests?q=status:403`)
     await page.getByLabel('Admin token').fill('wrong')
     await page.getByRole('button', { name: 'Log in' }).click()
-    await page.getByText('That is not the token').waitFor()
+    await page.getByText('That is not a token of this gateway').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     await shoot(page, 'login')
     await page.getByLabel('Admin token').fill(TOKEN)
