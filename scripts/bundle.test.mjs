@@ -271,7 +271,14 @@ test(
       const code = readFileSync(join(built, name), 'utf8')
       for (const [, chunk] of code.matchAll(/^import .*"\.\/([^"]+)";$/gm)) loaded.add(chunk)
     }
-    for (const later of ['translate-files-', 'trace-to-screen-', 'cluster-', 'show-status-', 'show-effective-']) {
+    for (const later of [
+      'translate-files-',
+      'import-files-',
+      'trace-to-screen-',
+      'cluster-',
+      'show-status-',
+      'show-effective-',
+    ]) {
       assert.ok(readdirSync(built).some((name) => name.startsWith(later)))
       assert.ok(![...loaded].some((name) => name.startsWith(later)), later)
     }

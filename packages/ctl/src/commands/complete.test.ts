@@ -26,6 +26,7 @@ describe('completion', () => {
       'translate',
       'test',
       'lint',
+      'import',
       'keys',
       'teams',
       'usage',

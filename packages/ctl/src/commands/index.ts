@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
+import { importConfig } from './import.ts'
 import { keys } from './keys.ts'
 import { lint } from './lint.ts'
 import { prices } from './prices.ts'
@@ -24,6 +25,7 @@ const workers: readonly Command[] = [
   translate,
   test,
   lint,
+  importConfig,
   keys,
   teams,
   usage,

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { importers, printImport, type SourceKind } from './index.ts'
+
+/** Pages with an example: a fence marked `before`, the result, and sometimes the report. */
+function examplesOf(page: string): { before: string; after: string; report: string | null } {
+  const text = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
+  const [, before = ''] = /```\w+ before\n([^]*?)```/.exec(text) ?? []
+  const rest = text.slice(text.indexOf('becomes this one:'))
+  const [, after = ''] = /```yaml\n([^]*?)```/.exec(rest) ?? []
+  return { before, after, report: /\n\n```\n([^]*?)```/.exec(rest)?.[1] ?? null }
+}
+
+function importText(from: SourceKind, name: string, text: string) {
+  const result = importers[from]([{ name, text }])
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  return printImport(result.value, [name], from)
+}
+
+test('the example of docs/import.md is what the import writes', () => {
+  const { before, after, report } = examplesOf('import.md')
+  const written = importText('litellm', 'config.yaml', before)
+  assert.equal(written.config.replaceAll(/^# .*\n/gm, ''), after)
+  assert.equal(written.report.split('\n\n')[1], report)
+})
+
+test('the example of docs/migrating/litellm.md is what the import writes, but for the key', () => {
+  const { before, after } = examplesOf('migrating/litellm.md')
+  const written = parse(importText('litellm', 'config.yaml', before).config) as { llm: { models: object[] } }
+  assert.deepEqual(written.llm.models, (parse(after) as typeof written).llm.models)
+})
