@@ -77,4 +77,36 @@ describe('the memory of a cache', () => {
     memory.resize(250_000)
     assert.equal(memory.figures.entries, 2)
   })
+
+  test('keeps what belongs to an answer as long as the answer, and counts its bytes', () => {
+    const removed: string[] = []
+    const memory = new AnswerMemory(MAX, NO_COUNTS)
+    const attach = (name: string) => ({ bytes: 10_000, removed: () => void removed.push(name) })
+    memory.put(answer(10), { ...place('a'), attached: attach('first') })
+    const { bytes } = memory.figures
+    assert.ok(bytes > 10_000)
+    // The same answer again, from another gateway, keeps it.
+    memory.put(answer(10), place('a'))
+    assert.deepEqual([memory.figures.bytes, removed], [bytes, []])
+    memory.put(answer(10), { ...place('a'), attached: attach('second') })
+    assert.deepEqual([memory.figures.bytes, removed], [bytes, ['first']])
+    memory.remove('a')
+    assert.deepEqual([memory.figures.bytes, removed], [0, ['first', 'second']])
+    memory.put(answer(MAX), { ...place('b'), attached: attach('too large') })
+    assert.deepEqual(removed.at(-1), 'too large')
+    memory.put(answer(10), { ...place('c', 'one', 5), attached: attach('expired') })
+    memory.removeExpired(5)
+    assert.deepEqual(removed.at(-1), 'expired')
+    memory.put(answer(10), { ...place('d'), attached: attach('purged') })
+    memory.purge('all')
+    assert.deepEqual([memory.figures.bytes, removed.at(-1)], [0, 'purged'])
+  })
+
+  test('knows the age of an answer until it expires', () => {
+    const memory = new AnswerMemory(MAX, NO_COUNTS)
+    memory.put(answer(10, 100), place('a', 'one', 200))
+    assert.deepEqual([memory.ageOf('a', 150), memory.ageOf('a', 200), memory.ageOf('b', 150)], [50, Infinity, Infinity])
+    assert.deepEqual(memory.placeOf('a'), { key: 'a', scope: 'one', labels })
+    assert.equal(memory.placeOf('b'), null)
+  })
 })

@@ -18,6 +18,15 @@ interface Keeping {
   readonly labels: AnswerLabels
   /** When a store that is shared must be asked again whether the answer still counts; infinite without such a store. */
   readonly checkAt: number
+  /** Memory that goes with the answer; when absent, that of an older answer with the same key. */
+  readonly attached?: AnswerAttachment | null
+}
+
+/** Memory outside of the cache that belongs to an answer. */
+interface AnswerAttachment {
+  readonly bytes: number
+  /** Called when the answer is no longer stored. */
+  removed(): void
 }
 
 interface Entry {
@@ -28,6 +37,7 @@ interface Entry {
   readonly bytes: number
   readonly expiresAt: number
   readonly tenant: Tenant
+  attached: AnswerAttachment | null
 }
 
 /** The entries of one scope, the least recently used first. */
@@ -92,18 +102,35 @@ export class AnswerMemory {
     return entry.answer
   }
 
+  /** The age of a stored answer that has not expired; infinite without one. */
+  ageOf(key: string, now: number): number {
+    const entry = this.#entries.get(key)
+    return entry === undefined || entry.expiresAt <= now ? Infinity : Math.max(0, now - entry.answer.storedAt)
+  }
+
+  /** The address of an answer in a store that is shared; null when the answer is not stored. */
+  placeOf(key: string): { key: string; scope: string; labels: AnswerLabels } | null {
+    const entry = this.#entries.get(key)
+    return entry === undefined ? null : { key, scope: entry.tenant.scope, labels: entry.labels }
+  }
+
   /** Stores an answer in place of an older one; returns false when the answer is too large. */
-  put(answer: StoredAnswer, { key, scope, expiresAt, labels, checkAt }: Keeping): boolean {
-    const bytes = sizeOf(answer, key, scope)
+  put(answer: StoredAnswer, { key, scope, expiresAt, labels, checkAt, ...keeping }: Keeping): boolean {
+    const older = this.#entries.get(key)
+    const attached = keeping.attached ?? older?.attached ?? null
+    const bytes = sizeOf(answer, key, scope) + (attached?.bytes ?? 0)
     if (bytes > this.maxAnswerBytes) {
       this.#counts.count('memory', 'rejected')
+      if (attached !== older?.attached) attached?.removed()
       return false
     }
-    const older = this.#entries.get(key)
-    if (older !== undefined) this.#remove(older)
+    if (older !== undefined) {
+      if (older.attached === attached) older.attached = null
+      this.#remove(older)
+    }
     let tenant = this.#tenants.get(scope)
     if (tenant === undefined) this.#tenants.set(scope, (tenant = { scope, entries: new Map(), bytes: 0 }))
-    const entry: Entry = { key, answer, labels, checkAt, bytes, expiresAt, tenant }
+    const entry: Entry = { key, answer, labels, checkAt, bytes, expiresAt, tenant, attached }
     this.#entries.set(key, entry)
     tenant.entries.set(key, entry)
     this.#resize(tenant, bytes)
@@ -172,6 +199,7 @@ export class AnswerMemory {
     this.#resize(tenant, -bytes)
     this.#counts.resized(-1, -bytes)
     if (tenant.entries.size === 0) this.#tenants.delete(tenant.scope)
+    entry.attached?.removed()
   }
 
   #resize(tenant: Tenant, change: number): void {

@@ -3,12 +3,15 @@ import type { AnswerSelection } from '../stores/answers/answer-store.ts'
 import type { CacheCounts } from '../telemetry/metrics/cache-metrics.ts'
 import { BodyDigests } from './cache-key.ts'
 import { AnswerMemory, type MemoryFigures } from './answer-memory.ts'
+import { NeighborIndex } from './semantic/neighbor-index.ts'
 import type { SharedCall } from './shared-call.ts'
 
 /** One cache: its stored answers, and the calls that are under way. */
 export interface NamedCache {
   readonly memory: AnswerMemory
   readonly calls: Map<string, SharedCall>
+  /** The vectors of requests whose answers are in the memory. */
+  readonly neighbors: NeighborIndex
 }
 
 /** All caches of one worker. They outlive config reloads; expired answers are removed every minute. */
@@ -30,7 +33,8 @@ export class CacheRegistry {
   cache(name: string, maxBytes: number): NamedCache {
     const known = this.#caches.get(name)
     known?.memory.resize(maxBytes)
-    const cache = known ?? { memory: new AnswerMemory(maxBytes, this.#counts), calls: new Map() }
+    const memory = known?.memory ?? new AnswerMemory(maxBytes, this.#counts)
+    const cache = known ?? { memory, calls: new Map<string, SharedCall>(), neighbors: new NeighborIndex() }
     this.#caches.set(name, cache)
     return cache
   }

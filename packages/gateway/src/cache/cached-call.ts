@@ -5,10 +5,10 @@ import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { CacheOutcome } from '../records/cache-outcome.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import { type CacheableRequest, type CachedRequest, keptHeaders, type ProviderCache } from './provider-cache.ts'
-import type { Follower, KeptHeaders, SharedCall } from './shared-call.ts'
+import type { Follower, KeptHeaders, SharedCall, SimilarAnswer } from './shared-call.ts'
 
 /** The bodies of a request that the cache decides by. */
-export type CacheableBodies = Pick<CacheableRequest, 'original' | 'edited' | 'isStoredByDefault'>
+export type CacheableBodies = Pick<CacheableRequest, 'original' | 'edited' | 'isStoredByDefault' | 'chat'>
 
 export interface CachedCallParts {
   /** Asks the provider. */
@@ -33,6 +33,8 @@ export class CachedCall implements Follower {
   #shared: SharedCall | null = null
   #isLeader = false
   #hasLeft = false
+  /** Whether the leader looks for a similar request before it asks. */
+  #isSearching = false
 
   constructor(cache: ProviderCache, call: ModelCallRecord, parts: CachedCallParts) {
     this.#cache = cache
@@ -42,26 +44,25 @@ export class CachedCall implements Follower {
 
   begin(request: CacheableRequest): void {
     const read = this.#cache.read(request)
-    if (typeof read !== 'string') return this.#find(read, null)
+    if (typeof read !== 'string') return this.#find(request, read, null)
     this.#note({ status: 'bypass', ageSeconds: null, reason: read })
     this.#parts.ask()
   }
 
   /** `isAnswered` says whether the shared store has answered; null before it was asked. */
-  #find(request: CachedRequest, isAnswered: boolean | null): void {
-    const { ask, answer } = this.#parts
+  #find(source: CacheableRequest, request: CachedRequest, isAnswered: boolean | null): void {
+    const { answer } = this.#parts
     const found = this.#cache.find(request, isAnswered !== null)
     switch (found.kind) {
       case 'ask':
-        return this.#findLater(request, found.isAnswered)
+        return this.#findLater(source, request, found.isAnswered)
       case 'hit':
         this.#note({ status: 'hit', ageSeconds: Math.floor(found.ageMs / 1000), reason: null })
         return answer(this.#cache.replay(this.#call.rx, found))
       case 'lead':
         this.#shared = found.call
         this.#isLeader = true
-        this.#note(isAnswered === false ? MISS_WITHOUT_STORE : MISS)
-        return ask()
+        return this.#findSimilar(source, request, isAnswered === false ? MISS_WITHOUT_STORE : MISS)
       case 'follow':
         this.#shared = found.call
         // The age is known once the response has begun.
@@ -70,12 +71,40 @@ export class CachedCall implements Follower {
     }
   }
 
-  #findLater(request: CachedRequest, isAnswered: Promise<boolean>): void {
+  #findLater(source: CacheableRequest, request: CachedRequest, isAnswered: Promise<boolean>): void {
     const { rx } = this.#call
     const found = isAnswered.then((answered) => {
-      if (this.#parts.isCurrent()) containedIn(rx, () => this.#find(request, answered))
+      if (this.#parts.isCurrent()) containedIn(rx, () => this.#find(source, request, answered))
     })
     follow(rx, found)
+  }
+
+  /** The leader looks for the answer to a similar request before it asks; its followers wait as long. */
+  #findSimilar(source: CacheableRequest, request: CachedRequest, miss: CacheOutcome): void {
+    const { rx } = this.#call
+    const { ask, isCurrent } = this.#parts
+    const lookup = this.#cache.findSimilar(source, request)
+    if (!(lookup instanceof Promise)) {
+      this.#note(lookup === null ? miss : { ...miss, search: lookup.search })
+      return ask()
+    }
+    this.#isSearching = true
+    const found = lookup.then(({ answer, search }) => {
+      this.#isSearching = false
+      if (!isCurrent()) return this.#shared?.abandon()
+      containedIn(rx, () => {
+        if (answer !== null) return this.#serve(answer)
+        this.#note({ ...miss, search })
+        ask()
+      })
+    })
+    follow(rx, found)
+  }
+
+  #serve(found: SimilarAnswer): void {
+    const shared = this.#shared
+    this.served(found)
+    shared?.serve(found)
   }
 
   // The leader.
@@ -101,6 +130,10 @@ export class CachedCall implements Follower {
   /** The client has left; `cancel` cancels the request to the provider. Returns whether that request goes on. */
   leave(cause: Error, cancel: (cause: Error) => void): boolean {
     this.#hasLeft = true
+    if (this.#isSearching) {
+      this.#shared?.abandon()
+      return false
+    }
     if (this.#isLeader) return this.#shared?.leaderLeft(cancel) ?? false
     this.#shared?.leave(this, cause)
     return false
@@ -127,6 +160,17 @@ export class CachedCall implements Follower {
     containedIn(this.#call.rx, ask)
   }
 
+  served(found: SimilarAnswer): void {
+    const { answer, isCurrent } = this.#parts
+    const { rx } = this.#call
+    if (!isCurrent()) return
+    this.#shared = null
+    this.#isLeader = false
+    const { ageMs, search } = found
+    this.#note({ status: 'hit', ageSeconds: Math.floor(ageMs / 1000), reason: null, search })
+    containedIn(rx, () => answer(this.#cache.replay(rx, found)))
+  }
+
   takesOver(): void {
     const { rx, record } = this.#call
     record.cache = MISS
@@ -139,9 +183,9 @@ export class CachedCall implements Follower {
 
   #note(outcome: CacheOutcome): void {
     const { rx, record } = this.#call
-    const { status, ageSeconds, reason } = outcome
+    const { status, ageSeconds, reason, search } = outcome
     record.cache = outcome
-    rx.trace?.emit({ type: 'llmCache', provider: record.providerName, status, ageSeconds, reason })
+    rx.trace?.emit({ type: 'llmCache', provider: record.providerName, status, ageSeconds, reason, ...search })
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Env } from '../pipeline/context/step.ts'
 import { digestOf } from './cache-key.ts'
 import { CachedCall, type CachedCallParts, type ModelCallRecord } from './cached-call.ts'
-import { CacheRegistry } from './cache-registry.ts'
+import { CacheRegistry, type NamedCache } from './cache-registry.ts'
 import { isKeptHeader, ProviderCache } from './provider-cache.ts'
 import type { ResponseCacheConfig } from './schema.ts'
+import { Embedder } from './semantic/embedder.ts'
+import type { SemanticCacheConfig } from './semantic/schema.ts'
+import { SemanticSearch } from './semantic/semantic-search.ts'
 import { SharedAnswers } from './shared-answers.ts'
 
 interface CachedProvider {
@@ -18,7 +21,7 @@ export type CreateCachedCall = (call: ModelCallRecord, parts: CachedCallParts) =
 
 /** Creates the response cache for the calls to one provider of a backend. */
 export function createResponseCache(
-  { ttl, maxBytes, scope, key, when, replay, shared }: ResponseCacheConfig,
+  { ttl, maxBytes, scope, key, when, replay, shared, semantic }: ResponseCacheConfig,
   provider: CachedProvider,
   env: Env,
 ): CreateCachedCall {
@@ -44,6 +47,8 @@ export function createResponseCache(
             taken: () => registry.stored(),
           }),
     ttlMs: ttl,
+    semantic: semantic === undefined ? null : semanticSearch(semantic, named, env),
+    recordId: env.recordId,
     replay: replay ?? null,
     deadlines: env.deadlines,
     scope: expressionOf(scope),
@@ -54,4 +59,11 @@ export function createResponseCache(
     now: env.monotonic,
   })
   return (call, parts) => new CachedCall(cache, call, parts)
+}
+
+function semanticSearch(config: SemanticCacheConfig, { neighbors }: NamedCache, env: Env): SemanticSearch {
+  const { threshold, maxEntries, maxCharacters, timeout, embeddings } = config
+  const { backendRef, model, dimensions } = embeddings
+  const embedder = new Embedder({ backend: backendRef.name, model, dimensions, timeoutMs: timeout }, env)
+  return new SemanticSearch({ embedder, threshold, maxEntries, maxCharacters, index: neighbors })
 }

@@ -1,18 +1,22 @@
 import { type Deadlines, HeaderBlock, type Source, sourceOf } from '@portico/http'
+import type { ChatRequest } from '@portico/chat'
 import type { JsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import type { Expression } from '../pipeline/context/step.ts'
 import { containedIn } from '../pipeline/call/follow.ts'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
+import type { CacheSearch } from '../records/cache-outcome.ts'
 import type { AnswerLabels } from '../stores/answers/answer-store.ts'
 import { type CacheControl, readCacheControl } from './cache-control.ts'
-import { digestOf } from './cache-key.ts'
+import { canonicalBody, digestOf } from './cache-key.ts'
 import { defaultScope, textOfResult } from './cache-scope.ts'
 import { bypassReason } from './cacheable.ts'
 import type { CacheRegistry, NamedCache } from './cache-registry.ts'
 import { eventEndOf, type Pace, PacedBody } from './paced-body.ts'
+import { type ComparableRequest, comparableRequest } from './semantic/comparable-request.ts'
+import type { SemanticPosition, SemanticSearch } from './semantic/semantic-search.ts'
 import type { SharedAnswers } from './shared-answers.ts'
-import { type KeptHeaders, SharedCall } from './shared-call.ts'
+import { type KeptHeaders, SharedCall, type SimilarAnswer } from './shared-call.ts'
 
 /** A request as it would be sent to the provider. */
 export interface CacheableRequest {
@@ -30,6 +34,8 @@ export interface CacheableRequest {
   readonly edited: JsonObject
   /** Whether the client's format lets the provider store responses unless the body says otherwise. */
   readonly isStoredByDefault: boolean
+  /** Returns the chat after edits and guards; null when the gateway does not understand it. Absent for other calls. */
+  readonly chat?: () => ChatRequest | null
 }
 
 /** A stored answer as the provider sent it. */
@@ -52,8 +58,24 @@ type CacheLookup =
 export interface CachedRequest {
   readonly key: string
   readonly scope: string
+  /** Everything that makes two requests equal, except the body. */
+  readonly parts: readonly string[]
   readonly labels: AnswerLabels
   readonly control: CacheControl
+  /** The position among the requests that this one may be compared with; null until it was compared. */
+  position: SemanticPosition | null
+}
+
+/** The search for the answer to a similar request; without an answer, `search` says why. */
+interface SimilarLookup {
+  readonly answer: SimilarAnswer | null
+  readonly search: CacheSearch
+}
+
+interface ComparedRequest {
+  readonly source: CacheableRequest
+  readonly request: CachedRequest
+  readonly comparable: ComparableRequest
 }
 
 interface ProviderCacheParts {
@@ -61,6 +83,9 @@ interface ProviderCacheParts {
   readonly cache: NamedCache
   /** Null when the cache is not shared. */
   readonly shared: SharedAnswers | null
+  /** Null when requests must be equal. */
+  readonly semantic: SemanticSearch | null
+  readonly recordId: (rx: RequestContext) => string | null
   readonly ttlMs: number
   /** The pace of stored streams; null when they are sent at once. */
   readonly replay: Pace | null
@@ -95,8 +120,9 @@ export class ProviderCache {
     if (scope === null) return scopeExpression === null ? 'no-identity' : 'scope'
     const added = keyExpression === null ? '' : textOfResult(keyExpression.evaluate(rx))
     if (added === null) return 'key'
-    const key = digestOf([...this.#partsOf(request, scope, added), registry.digests.of(request.bytes)])
-    return { key, scope, control, labels: { model, apiKey: rx.apiKeyName ?? '' } }
+    const parts = this.#partsOf(request, scope, added)
+    const key = digestOf([...parts, registry.digests.of(request.bytes)])
+    return { key, scope, parts, control, labels: { model, apiKey: rx.apiKeyName ?? '' }, position: null }
   }
 
   /** Looks a request up; a store is asked only once, before `isAsked`. */
@@ -113,6 +139,47 @@ export class ProviderCache {
     if (answer !== null && ageMs < Math.min(ttlMs, control.maxAgeMs)) return { kind: 'hit', ...answer, ageMs }
     if (underWay !== undefined) return { kind: 'follow', call: underWay }
     return { kind: 'lead', call: this.#lead(request) }
+  }
+
+  /**
+   * Looks for the answer to a similar request after no equal one was found; null when the cache or the request wants
+   * none.
+   */
+  findSimilar(source: CacheableRequest, request: CachedRequest): SimilarLookup | Promise<SimilarLookup> | null {
+    const { semantic } = this.#parts
+    const { control } = request
+    if (semantic === null || source.chat === undefined || control.noCache || control.maxAgeMs === 0) return null
+    const chat = source.chat()
+    const comparable = chat === null ? 'unreadable' : comparableRequest(chat, source.bytes, semantic.maxCharacters)
+    if (typeof comparable === 'string') return { answer: null, search: { skipped: comparable } }
+    return this.#searchSimilar(semantic, { source, request, comparable })
+  }
+
+  async #searchSimilar(
+    semantic: SemanticSearch,
+    { source: { rx }, request, comparable }: ComparedRequest,
+  ): Promise<SimilarLookup> {
+    const { now, ttlMs, recordId, shared } = this.#parts
+    const { memory } = this.#parts.cache
+    const maxAgeMs = Math.min(ttlMs, request.control.maxAgeMs)
+    const isUsable = (key: string): boolean => memory.ageOf(key, now()) < maxAgeMs
+    const rest = digestOf([canonicalBody(comparable.rest)])
+    const { nearest, position, search } = await semantic.find(comparable, {
+      rx,
+      recordId: recordId(rx),
+      partitionOf: (space) => digestOf([...request.parts, ...semantic.fingerprint, space, rest]),
+      isUsable,
+    })
+    request.position = position
+    if (nearest === null) return { answer: null, search }
+    const { key } = nearest.neighbor
+    const place = memory.isDue(key, now()) ? memory.placeOf(key) : null
+    // Another gateway may have purged the answer.
+    if (shared !== null && place !== null) await shared.lookUp(place)
+    const ageMs = memory.ageOf(key, now())
+    const stored = memory.get(key, now())
+    if (stored === null || ageMs >= maxAgeMs) return { answer: null, search: {} }
+    return { answer: { ...stored, ageMs, search }, search }
   }
 
   /** Returns a response with a stored answer. */
@@ -147,8 +214,9 @@ export class ProviderCache {
     return parts
   }
 
-  #lead({ key, scope, labels }: CachedRequest): SharedCall {
-    const { cache, registry, shared, ttlMs, now } = this.#parts
+  #lead(request: CachedRequest): SharedCall {
+    const { key, scope, labels } = request
+    const { cache, registry, shared, semantic, ttlMs, now } = this.#parts
     const { memory, calls } = cache
     const call = new SharedCall({
       room: memory,
@@ -158,7 +226,9 @@ export class ProviderCache {
       store: (headers, body) => {
         const storedAt = now()
         const checkAt = shared?.nextCheck ?? Infinity
-        memory.put({ headers, body, storedAt }, { key, scope, labels, expiresAt: storedAt + ttlMs, checkAt })
+        const { position } = request
+        const attached = position === null ? null : semantic?.attach(position, key, (oldest) => memory.remove(oldest))
+        memory.put({ headers, body, storedAt }, { key, scope, labels, expiresAt: storedAt + ttlMs, checkAt, attached })
         registry.stored()
         shared?.put({ key, scope, labels }, { headers, body })
       },

@@ -1,6 +1,7 @@
 import { bool, number as anyNumber, oneOf, string as text } from '@portico/cel/declare'
 import { condition, expression } from '../schema/fields/expression.ts'
 import { boolean, byteSize, duration, integer } from '../schema/fields/values.ts'
+import { semanticCache } from './semantic/schema.ts'
 import { needsSetting, object, type Output } from '../schema/kit.ts'
 
 /** The response cache of a model backend. */
@@ -35,6 +36,7 @@ export const responseCache = () =>
     })
       .optional()
       .describe('Pace at which stored streams are sent. When unset: all events at once.'),
+    semantic: semanticCache().optional(),
     shared: needsSetting(
       object({
         maxBytes: byteSize({ min: 1_048_576 })

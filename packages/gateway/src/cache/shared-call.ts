@@ -1,5 +1,6 @@
 import { contained } from '@portico/http/faults'
 import type { Source } from '@portico/http'
+import type { CacheSearch } from '../records/cache-outcome.ts'
 import { type BodyReader, type Room, SharedBody } from './shared-body.ts'
 
 /** The headers of an answer that stay with it in the cache. */
@@ -11,8 +12,18 @@ export interface Follower {
   opened(headers: KeptHeaders, body: Source): void
   /** No response will come: the request must ask the provider itself. */
   abandoned(): void
+  /** The answer to a similar request is served. */
+  served(answer: SimilarAnswer): void
   /** The request that asked the provider has lost its client: this one pays for the call. */
   takesOver(): void
+}
+
+/** A stored answer to a similar request. */
+export interface SimilarAnswer {
+  readonly headers: KeptHeaders
+  readonly body: Buffer
+  readonly ageMs: number
+  readonly search: CacheSearch
 }
 
 interface SharedCallParts {
@@ -67,12 +78,21 @@ export class SharedCall {
 
   /** Ends a call that has no response for others. */
   abandon(): void {
+    this.#dismiss((follower) => follower.abandoned())
+  }
+
+  /** Ends a call before it was sent, because there is an answer to a similar request. */
+  serve(answer: SimilarAnswer): void {
+    this.#dismiss((follower) => follower.served(answer))
+  }
+
+  #dismiss(tell: (follower: Follower) => void): void {
     if (this.#body !== null || this.#isAbandoned) return
     this.#isAbandoned = true
     this.#close()
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const follower of waiting) contained('request', () => follower.abandoned())
+    for (const follower of waiting) contained('request', () => tell(follower))
   }
 
   /** The leader has lost its client; returns whether the call goes on for a follower, who pays from now on. */

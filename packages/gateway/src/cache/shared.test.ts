@@ -16,13 +16,15 @@ const KEY = '0123456789abcdef'.repeat(4)
 const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer ann' }
 
 /** Gateways that share a cache and a provider whose answers are numbered. */
-async function useGateways(t: TestContext, settings: RedisSettings, shared: object = {}, keys = [KEY]) {
+async function useGateways(t: TestContext, settings: RedisSettings, more: object = { shared: {} }, keys = [KEY]) {
   const origin = await useOrigin(t, respond())
   const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
-  const cache = { ttl: '1h', shared }
+  const cache = { ttl: '1h', ...more }
   const policies = { auth: { key: 'k' }, ai: { cache } }
   const stores = { redis: { url: `redis://127.0.0.1:${settings.port}` } }
-  const config = { config: { stores }, ...httpConfig([{ backends: [{ ai: { provider }, policies }] }]) }
+  const backends = [{ name: 'embedder', ai: { provider }, policies: { auth: { key: 'k' } } }]
+  const routes = [{ backends: [{ ai: { provider }, policies }] }]
+  const config = { config: { stores }, ...httpConfig(routes, { backends }) }
   const lines: string[] = []
   const filter = parseLogFilter('info')
   assert.ok(filter.ok)
@@ -122,7 +124,7 @@ describe('a shared cache', { skip: noRedis }, () => {
 
   test('keeps answers encrypted, and takes none that is not', async (t) => {
     const server = await usePatientRedis(t)
-    const { add, origin } = await useGateways(t, server.settings, { encrypt: true })
+    const { add, origin } = await useGateways(t, server.settings, { shared: { encrypt: true } })
     const [one, other, stranger] = [await add(), await add(), await add(['fedcba9876543210'.repeat(4)])]
     await one.chat()
     await one.isStored(1)
@@ -148,6 +150,24 @@ describe('a shared cache', { skip: noRedis }, () => {
     clock.now += 60_000
     assert.equal(await ask(1), 'miss')
     assert.match(await ask(2), /^hit/)
+  })
+
+  test('follows a purge by another gateway before it serves the answer to a similar request', async (t) => {
+    const server = await usePatientRedis(t)
+    // The embeddings of the provider are all near to each other.
+    const semantic = { embeddings: { backendRef: { name: 'embedder' }, model: 'm' }, threshold: 0.9, timeout: '20s' }
+    const { add } = await useGateways(t, server.settings, { shared: {}, semantic })
+    const clock = { now: 1_000_000 }
+    const [one, other] = [await add(), await add([KEY], () => clock.now)]
+    const ask = async (content: string) => cacheOf(await other.chat({ messages: [{ role: 'user', content }] })) ?? ''
+    assert.equal(await ask('a'), 'miss')
+    await other.isStored(1)
+    clock.now += 60_000
+    assert.match(await ask('b'), /^hit; age=\d+; similarity=0\.9\d+$/)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    assert.equal(await one.answers.purge('all'), true)
+    clock.now += 60_000
+    assert.equal(await ask('c'), 'miss')
   })
 })
 

@@ -262,6 +262,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     keyWithoutRoom: services.keyWithoutRoom,
     picks: services.picks,
     answerCounts: services.answerCounts,
+    recordId: (rx) => services.recorder.idOf(rx),
     kept: services.kept,
     seal: () => sealOf(services),
     credentials: services.credentials,

@@ -18,6 +18,7 @@ import { extProc } from '../policies/traffic/ext-proc/explain.ts'
 import { jwt } from '../policies/traffic/jwt-authentication/explain.ts'
 import { rateLimit } from '../policies/traffic/rate-limit/explain.ts'
 import type { Reason } from '../pipeline/context/reply.ts'
+import type { CacheSearch } from '../records/cache-outcome.ts'
 import type { RecordedCache, RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import { type ConfigExplainer, type ConfigParts, type ConfigSubject, ConfigView, originOf } from './config-view.ts'
 import { badProxyHeader, sessionLimit, tlsHandshake } from './connections.ts'
@@ -225,10 +226,18 @@ function modelValues({ llm }: RequestRecord): ReadValue[] {
   ]
 }
 
-/** `hit, 12 s old`, `bypass: temperature`. */
-function cacheText({ status, ageSeconds, reason }: RecordedCache): string {
-  if (ageSeconds !== undefined) return `${status}, ${ageSeconds} s old`
-  return reason === undefined ? status : `${status}: ${reason}`
+/** `hit, 12 s old`, `hit, 3 s old, similarity 0.97 to 01h…`, `miss, nearest 0.91`, `bypass: temperature`. */
+function cacheText({ status, ageSeconds, reason, search }: RecordedCache): string {
+  const age = ageSeconds === undefined ? '' : `, ${ageSeconds} s old`
+  const why = reason === undefined ? '' : `: ${reason}`
+  return `${status}${age}${why}${search === undefined ? '' : searchText(status, search)}`
+}
+
+function searchText(status: string, { similarity, neighbor, skipped }: CacheSearch): string {
+  if (skipped !== undefined) return `, no similar request: ${skipped}`
+  if (similarity === undefined) return ', no similar request'
+  const nearest = status === 'hit' ? 'similarity' : 'nearest with similarity'
+  return `, ${nearest} ${similarity}${neighbor === undefined ? '' : ` to ${neighbor}`}`
 }
 
 /** The findings that need no config; the config is needed to tell what would have passed. */

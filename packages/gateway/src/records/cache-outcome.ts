@@ -5,10 +5,29 @@ export interface CacheOutcome {
   readonly ageSeconds: number | null
   /** Why the call bypassed the cache; otherwise null. */
   readonly reason: string | null
+  /** The search for a similar request; absent when there was none. */
+  readonly search?: CacheSearch
 }
 
-/** The value of `x-portico-cache`. */
-export function cacheHeader({ status, ageSeconds, reason }: CacheOutcome): string {
-  if (ageSeconds !== null) return `${status}; age=${ageSeconds}`
-  return reason === null ? status : `${status}; reason=${reason}`
+/** The search for a similar request whose answer is stored. */
+export interface CacheSearch {
+  /** The cosine similarity of the nearest request, rounded down to four digits; absent when none is near. */
+  readonly similarity?: number
+  /** The id of the record of the nearest request; absent when that was not recorded. */
+  readonly neighbor?: string
+  /** Why the request was not compared with others. */
+  readonly skipped?: string
+}
+
+/** The value of `x-portico-cache`. Clients are told about a neighbor only when they get its answer. */
+export function cacheHeader({ status, ageSeconds, reason, search }: CacheOutcome): string {
+  const { similarity, skipped } = search ?? {}
+  const parts = [
+    status,
+    ageSeconds === null ? '' : `age=${ageSeconds}`,
+    reason === null ? '' : `reason=${reason}`,
+    status !== 'hit' || similarity === undefined ? '' : `similarity=${similarity}`,
+    skipped === undefined ? '' : `semantic=${skipped}`,
+  ]
+  return parts.filter((part) => part !== '').join('; ')
 }

@@ -98,6 +98,8 @@ export class LlmRecord {
   /** Prices calls to the current provider; null without a `prices` policy. */
   pricer: Pricer | null = null
   #cost: { readonly usage: Usage; readonly cost: Cost } | null = null
+  /** The usage of embeddings that were computed to look this call up in the response cache. */
+  lookups: readonly AttemptCharge[] = NO_LOOKUPS
   /** The outcome of the response cache; null when the provider has no cache. */
   cache: CacheOutcome | null = null
   /** Result of a count_tokens call; it does not count as usage. */
@@ -245,11 +247,20 @@ export class LlmRecord {
     return this.hasTokens || this.usage.calls !== undefined
   }
 
-  /** The tokens, or the billionths of a US dollar, of the attempts before the current one. */
+  /** The tokens, or the billionths of a US dollar, of the attempts before the current one and of lookups. */
   charged(unit: 'tokens' | 'usd'): number {
     const of = ({ tokens, costUsd }: AttemptCharge): number =>
       unit === 'tokens' ? Math.ceil(tokens) : Math.round((costUsd ?? 0) * 1e9)
-    return this.attempts.reduce((sum, { charge }) => sum + (charge === null ? 0 : of(charge)), 0)
+    let sum = 0
+    for (const charge of this.lookups) sum += of(charge)
+    for (const { charge } of this.attempts) if (charge !== null) sum += of(charge)
+    return sum
+  }
+
+  /** The usage of the whole call: of all attempts, and of lookups. */
+  get charges(): AttemptCharge[] {
+    const earlier = [...this.lookups, ...this.attempts.flatMap(({ charge }) => charge ?? [])]
+    return this.hasUsage ? [...earlier, this.#charge()] : earlier
   }
 
   #charge(): AttemptCharge {
@@ -293,12 +304,13 @@ export class LlmRecord {
     }
   }
 
-  #cacheDetails({ status, ageSeconds, reason }: CacheOutcome) {
-    const { savedUsage, savedNanoDollars } = this
+  #cacheDetails({ status, ageSeconds, reason, search }: CacheOutcome) {
+    const { savedUsage, savedNanoDollars, lookups } = this
     return {
       status,
       ...(ageSeconds !== null && { ageSeconds }),
       ...(reason !== null && { reason }),
+      ...(search !== undefined && { search: { ...search, ...(lookups.length > 0 && { charges: lookups }) } }),
       ...(this.isCached && {
         savedInputTokens: savedUsage.input ?? null,
         savedOutputTokens: savedUsage.output ?? null,
@@ -324,6 +336,7 @@ export class LlmRecord {
   }
 }
 
+const NO_LOOKUPS: readonly AttemptCharge[] = []
 /** The cost of an answer from the cache. */
 const FREE: Cost = { kind: 'known', nanoDollars: 0, row: 'no row', table: 'the response cache', basis: 'computed' }
 /** Longest model name of an earlier attempt, in characters; clients and providers choose names. */

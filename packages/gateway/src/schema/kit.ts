@@ -149,6 +149,8 @@ export interface BackendReference {
   to: 'backend'
   /** Whether the destination must be fixed, so that clients cannot choose it. */
   fixed: boolean
+  /** The kind that a backend with a name must have; absent when several kinds will do. */
+  kind?: 'ai'
   locate(input: unknown): NamedBackend | null
 }
 

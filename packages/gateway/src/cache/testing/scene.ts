@@ -57,6 +57,8 @@ export interface CacheScene {
   backend?: object
   ai?: object
   frontend?: object
+  /** Backends besides that of the route. */
+  backends?: object[]
   options?: TestGatewayOptions
 }
 
@@ -71,13 +73,16 @@ interface CacheTest {
 
 /** A gateway with a cache before a provider whose answers are numbered. */
 export async function setUp(t: TestContext, scene: CacheScene = {}): Promise<CacheTest> {
-  const { cache = {}, policies = {}, backend = {}, ai = {}, frontend = {}, options = {} } = scene
+  const { cache = {}, policies = {}, backend = {}, ai = {}, frontend = {}, backends = [], options = {} } = scene
   const origin = await useOrigin(t, scene.handler ?? respond())
   const prices = { models: ['gpt-test', 'embed-test'].map((model) => ({ model, rates: RATES })), table: 'None' }
   const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
   const aiPolicy = { cache: { ttl: '1m', ...cache }, ...ai }
   const backendPolicies = { auth: { key: 'k' }, prices, ai: aiPolicy, ...backend }
-  const config = httpConfig([{ policies, backends: [{ ai: { provider }, policies: backendPolicies }] }], { frontend })
+  const config = httpConfig([{ policies, backends: [{ ai: { provider }, policies: backendPolicies }] }], {
+    frontend,
+    backends,
+  })
   const gateway = await useGateway(t, config, { logFormat: 'json', ...options })
   t.after(() => assert.deepEqual(gateway.bugs, []))
   const ask: CacheTest['ask'] = (path, body, headers = {}) =>

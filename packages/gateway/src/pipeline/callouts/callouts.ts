@@ -130,6 +130,7 @@ const PURPOSES: Readonly<Record<ServiceKind, CallPurpose>> = {
   ExtProc: 'extProc',
   EndpointPicker: 'endpointPicker',
   RateLimit: 'rateLimit',
+  Embeddings: 'embeddings',
 }
 
 function checked<Answer>(answer: Answer, problemOf?: CalloutOptions<Answer>['problemOf']): Answer | CalloutFault {

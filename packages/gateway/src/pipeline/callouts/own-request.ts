@@ -2,10 +2,16 @@ import { type ConnectionInfo, emptySource, type Exchange, HeaderBlock, type Sink
 import { RequestContext } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
 
-/** The context of a call that serves no client, so that the policies of the backend have a request to look at. */
-export function ownContext({ path, authority }: { path: string; authority: string }, now: number): CallContext {
+/**
+ * The context of a call that serves no client, so that the policies of the backend have a request to look at. `connection`
+ * is that of the client for whom the gateway calls on its own account.
+ */
+export function ownContext(
+  { path, authority, connection = NOBODY }: { path: string; authority: string; connection?: ConnectionInfo },
+  now: number,
+): CallContext & { readonly rx: RequestContext } {
   const exchange: Exchange = {
-    connection: NOBODY,
+    connection,
     version: 'HTTP/1.1',
     method: 'POST',
     authority,

@@ -82,6 +82,8 @@ export interface Env {
   answerCounts: () => CacheCounts
   /** Counts the outcome of choosing an endpoint of an inference pool. */
   picks: CountPicks
+  /** Returns the id that the record of this request will have; null when requests are not recorded. */
+  recordId: (rx: RequestContext) => string | null
   /** The cache of this worker, which outlives generations. */
   kept: WorkerCache
   /** Encrypts values that clients send back later. */

@@ -27,6 +27,7 @@ export type CallPurpose =
   | 'endpointPicker'
   | 'rateLimit'
   | 'guardrail'
+  | 'embeddings'
   | 'mirror'
   | 'jwks'
   | 'oauth'

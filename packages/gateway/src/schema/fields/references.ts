@@ -167,6 +167,15 @@ export function backendName({ fixed = false } = {}): Schema<string> {
   })
 }
 
+/** The name of an `ai` backend in the top-level `backends`; the output is its key. */
+export function backendOfModels(): Schema<string> {
+  return backendScalar(locateName, 'ai', {
+    type: 'backend',
+    expected: 'the name of an `ai` backend in the top-level `backends`',
+    json: { type: 'string', minLength: 1, maxLength: 63, pattern: namePattern.source },
+  })
+}
+
 /** The name of a backend, or `host:port` for a backend without a name; the output is its key. */
 export function backendReference(): Schema<string> {
   return backendScalar((text) => locateName(text) ?? locateHost(text), false, {
@@ -226,7 +235,7 @@ export function backendUrl(): Schema<{ backend: string; authority: string; path:
 
 function backendScalar(
   locate: (text: string) => NamedBackend | null,
-  fixed: boolean,
+  fixed: boolean | 'ai',
   node: { type: string; expected: string; json: JsonObject },
 ): Schema<string> {
   return scalar(
@@ -238,7 +247,12 @@ function backendScalar(
     },
     {
       ...node,
-      refers: { to: 'backend', fixed, locate: (input) => (typeof input === 'string' ? locate(input) : null) },
+      refers: {
+        to: 'backend',
+        fixed: fixed === true,
+        ...(fixed === 'ai' && { kind: fixed }),
+        locate: (input) => (typeof input === 'string' ? locate(input) : null),
+      },
     },
   )
 }

@@ -22,6 +22,10 @@ export function checkBackendNames(
       if (refers.fixed && kind !== undefined) {
         report('conflict', spot, { found: `found ${kind[1]}`, expected: 'a fixed destination' })
       }
+      if (refers.kind !== undefined && !backend.has(refers.kind)) {
+        const found = `found the backend \`${located.name}\`, which has no language models`
+        report('conflict', spot, { found, expected: 'the name of an `ai` backend' })
+      }
       continue
     }
     report('unknown_reference', spot, {

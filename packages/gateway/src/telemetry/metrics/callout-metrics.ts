@@ -4,7 +4,7 @@ import { observe, type Registry } from './metrics.ts'
 import { createCallTimer } from './request-metrics.ts'
 
 /** The external services that policies call through backends. */
-export type ServiceKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit'
+export type ServiceKind = 'ExtAuthz' | 'ExtProc' | 'EndpointPicker' | 'RateLimit' | 'Embeddings'
 export type CalloutKind = ServiceKind | 'BudgetStore' | 'CacheStore'
 
 /** The outcomes of calls; `requests_total` has the decisions of the services. */

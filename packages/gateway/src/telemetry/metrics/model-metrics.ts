@@ -1,4 +1,4 @@
-import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
+import type { AttemptCharge, LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
 import type { RouteLabels } from './label-sets.ts'
@@ -45,10 +45,11 @@ export class ModelMetrics {
   /** `custom` are the labels that the config adds. */
   record({ llm, startedAt, durationMs, spans }: ModelCall, route: RouteLabels, custom: CustomLabels | null): void {
     this.#countFailures(llm.attempts, route)
-    // Attempts before the last one cost what their own provider and model cost.
-    for (const { charge } of llm.attempts) {
-      if (charge !== null) this.#addCost(this.#series.of(labelsOf(charge, route), custom), charge.costUsd)
-    }
+    // Attempts before the last one, and lookups, cost what their own provider and model cost.
+    const addCharge = (charge: AttemptCharge): void =>
+      this.#addCost(this.#series.of(labelsOf(charge, route), custom), charge.costUsd)
+    for (const { charge } of llm.attempts) if (charge !== null) addCharge(charge)
+    for (const charge of llm.lookups) addCharge(charge)
     // The request was never sent, or is not a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
     const series = this.#seriesOf(llm, route, custom)

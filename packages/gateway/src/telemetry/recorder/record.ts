@@ -1,3 +1,4 @@
+import type { CacheSearch } from '../../records/cache-outcome.ts'
 import type { Cost } from '../../records/cost.ts'
 import type { AttemptCharge, UsedUnits } from '../../records/llm-record.ts'
 import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
@@ -86,6 +87,11 @@ export interface RecordedCache {
   readonly ageSeconds?: number
   /** Why the call bypassed the cache: `temperature`, `no-identity`. */
   readonly reason?: string
+  /** The search for a similar request. */
+  readonly search?: CacheSearch & {
+    /** The usage of the embeddings. */
+    readonly charges?: readonly AttemptCharge[]
+  }
   readonly savedInputTokens?: number | null
   readonly savedOutputTokens?: number | null
   /** Null when the price is unknown. */

@@ -86,6 +86,7 @@ export class ChatCall implements ModelCall {
       original: body.value,
       edited: edited.body,
       isStoredByDefault: format.name === 'responses',
+      chat: () => (edited.understood.fault === null ? edited.understood.request : null),
     })
   }
 
