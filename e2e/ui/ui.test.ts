@@ -189,6 +189,7 @@ const PAGES = [
   ['expressions', '/expressions?expression=request.method', 'The value has the type string'],
   ['metrics', '/metrics', 'Requests by route'],
   ['spend', '/spend', 'The gateway has no ledger'],
+  ['keys', '/keys', 'The gateway keeps no keys'],
   ['config', '/config', 'secrets are redacted'],
 ] as const
 

@@ -10,6 +10,7 @@ import { readExpressionsSearch } from './expressions/search.ts'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { PageError } from './frame/page-error.tsx'
+import { readKeysSearch } from './keys/search.ts'
 import { readMetricsSearch } from './metrics/search.ts'
 import { readModelsSearch } from './models/search.ts'
 import { readOverviewSearch } from './overview/search.ts'
@@ -76,6 +77,13 @@ const spend = createRoute({
   component: lazyRouteComponent(() => import('./spend/page.tsx'), 'SpendPage'),
 })
 
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  validateSearch: readKeysSearch,
+  component: lazyRouteComponent(() => import('./keys/page.tsx'), 'KeysPage'),
+})
+
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
@@ -83,7 +91,18 @@ const config = createRoute({
   component: lazyRouteComponent(() => import('./config/page.tsx'), 'ConfigPage'),
 })
 
-const routeTree = root.addChildren([overview, requests, routes, models, tools, expressions, metrics, spend, config])
+const routeTree = root.addChildren([
+  overview,
+  requests,
+  routes,
+  models,
+  tools,
+  expressions,
+  metrics,
+  spend,
+  keys,
+  config,
+])
 
 /** `createUiRouter` leads to the pages of the UI. The history is the window's, unless a test has one of its own. */
 export function createUiRouter(history?: RouterHistory) {

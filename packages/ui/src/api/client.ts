@@ -11,7 +11,7 @@ export class RefusedCall extends Error {
 }
 
 interface CallOptions {
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   body?: unknown
   signal?: AbortSignal

@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'Open the row'],
   ['Esc', 'Close the open detail or dialog'],
   [`${MOD_KEY}S`, 'Apply the edited config'],
+  ['n', 'New key, or new team'],
   ['l', 'Pause or resume live requests'],
   [PAGES.map(({ key }) => key).join(' · '), PAGES.map(({ name }) => name).join(', ')],
   ['?', 'Show this list'],

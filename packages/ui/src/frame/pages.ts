@@ -1,6 +1,7 @@
 import {
   ConfigIcon,
   ExpressionsIcon,
+  KeysIcon,
   MetricsIcon,
   ModelsIcon,
   OverviewIcon,
@@ -20,6 +21,7 @@ export const PAGES = [
   { to: '/expressions', name: 'Expressions', key: 'e', Icon: ExpressionsIcon },
   { to: '/metrics', name: 'Metrics', key: 'f', Icon: MetricsIcon },
   { to: '/spend', name: 'Spend', key: 's', Icon: SpendIcon },
+  { to: '/keys', name: 'Keys', key: 'y', Icon: KeysIcon },
   { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
 ] as const
 

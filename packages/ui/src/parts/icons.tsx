@@ -73,6 +73,13 @@ export const SpendIcon = () => (
   </Icon>
 )
 
+export const KeysIcon = () => (
+  <Icon>
+    <circle cx="5" cy="8" r="2.8" />
+    <path d="M7.8 8h6.2M11 8v2.4M13.2 8v1.8" />
+  </Icon>
+)
+
 export const ConfigIcon = () => (
   <Icon>
     <path d="M3.5 2h6l3 3v9h-9z" />
