@@ -39,8 +39,10 @@ export interface ClientFormat {
   readonly requestTexts: Reading
   /** Finds the texts in a response of this format. */
   readonly texts: NativeTexts
-  /** Matches the record that ends a complete streamed response, and never the text of a model. */
+  /** Matches the record that ends a complete streamed response, and never the text of a model unless there is `isEnd`. */
   readonly endMarks: RegExp
+  /** Whether a record that `endMarks` matches ends the response, for formats in which a model can write the marks. */
+  readonly isEnd?: (record: JsonObject) => boolean
 }
 
 /** The part of a stream that the client already has, passed through unchanged. */

@@ -30,6 +30,8 @@ export interface ChatRequest {
   webSearch?: WebSearch
   /** Unknown fields of the client's format: kept for an upstream of the same format, reported as losses for others. */
   rest: JsonObject
+  /** The client's body without system and messages, for formats whose upstream gets the other members as they are. */
+  native?: JsonObject
 }
 
 interface WebSearch {
@@ -46,6 +48,8 @@ export interface Message {
   role: 'user' | 'assistant' | 'system'
   parts: Part[]
   rest?: JsonObject
+  /** The message as the client wrote it, possibly in several, for an upstream of the same format. */
+  native?: readonly JsonObject[]
 }
 
 export type Part =
@@ -112,6 +116,8 @@ export interface ToolCallPart extends Cacheable {
   arguments: string
   /** An opaque signature that the provider requires back with the call; prefixed with its vendor, see provenance.ts. */
   signature?: string
+  /** Set for a call of another vendor, which the client's format marks because its own vendor signs calls. */
+  isUnsigned?: true
   /** The tool takes free text; the arguments are `{"input": <text>}`. */
   custom?: true
 }

@@ -8,6 +8,7 @@ import { vertexEmbeddings } from './vertex.ts'
 export type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 export { joinEmbeddings, requestsOf } from './translation.ts'
 export { decodeEmbeddingRequest, encodeEmbeddings } from './client.ts'
+export { decodeGeminiEmbeddings, encodeGeminiEmbeddings, geminiEmbeddingTexts } from './gemini-client.ts'
 
 /** The forms of embeddings that providers speak. */
 export const embeddingUpstreams = {

@@ -8,7 +8,7 @@ import { responses } from './responses/index.ts'
 import { translating } from '../translate/translate-request.ts'
 
 /** The formats that clients speak. */
-export const clientFormats = { completions, messages, responses } satisfies Record<string, ClientFormat>
+export const clientFormats = { completions, messages, responses, gemini } satisfies Record<string, ClientFormat>
 
 const formats: Readonly<Record<FormatName, UpstreamFormat>> = {
   completions,

@@ -5,7 +5,7 @@ import { clientFormats, upstreamFormats } from './index.ts'
 
 /** Images and files that a request references by URL or id: they are forwarded, or the unsupported field is named. */
 
-type Client = 'completions' | 'messages' | 'responses'
+type Client = 'completions' | 'messages' | 'responses' | 'gemini'
 interface Case {
   part: JsonObject
   field: string
@@ -82,11 +82,35 @@ const cases: Record<Client, Record<string, Case>> = {
       takenBy: ['responses'],
     },
   },
+  gemini: {
+    'an image by URL': {
+      part: { fileData: { fileUri: PNG, mimeType: 'image/png' } },
+      field: 'contents[].parts[].fileData',
+      takenBy: ['completions', 'messages', 'responses', 'gemini'],
+    },
+    'a file by URL': {
+      part: { fileData: { fileUri: PDF, mimeType: 'application/pdf' } },
+      field: 'contents[].parts[].fileData',
+      takenBy: ['messages', 'responses', 'gemini'],
+    },
+    'a file in the storage of Google': {
+      part: { file_data: { file_uri: 'gs://bucket/a.pdf', mime_type: 'application/pdf' } },
+      field: 'contents[].parts[].fileData',
+      takenBy: ['gemini'],
+    },
+    'an image that the client uploaded to Google': {
+      part: {
+        fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/a', mimeType: 'image/png' },
+      },
+      field: 'contents[].parts[].fileData',
+      takenBy: ['gemini'],
+    },
+  },
 }
 
 const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
 
-for (const client of ['completions', 'messages', 'responses'] as const) {
+for (const client of ['completions', 'messages', 'responses', 'gemini'] as const) {
   for (const [name, upstream] of Object.entries(upstreamFormats)) {
     describe(`${client} to ${name}`, () => {
       for (const [what, { part, field, takenBy }] of Object.entries(cases[client])) {
@@ -104,7 +128,11 @@ for (const client of ['completions', 'messages', 'responses'] as const) {
         const turn = { role: 'user', content: [part] }
         const before = client === 'messages' ? [{ role: 'assistant', content: [call] }] : []
         const body: JsonObject =
-          client === 'responses' ? { input: [turn] } : { max_tokens: 9, messages: [...before, turn] }
+          client === 'responses'
+            ? { input: [turn] }
+            : client === 'gemini'
+              ? { contents: [{ role: 'user', parts: [part] }] }
+              : { max_tokens: 9, messages: [...before, turn] }
         const request = clientFormats[client].decodeRequest({ model: 'm', ...body })
         assert.ok(!(request instanceof UnsupportedField), request instanceof UnsupportedField ? request.message : '')
         const target = { model: 'm', quirks: new Set(quirks), toolNames: new Map<string, string>() }

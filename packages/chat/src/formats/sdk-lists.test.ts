@@ -4,6 +4,7 @@ import { SdkTypes } from '../testing/sdk-types.ts'
 import { blockFates } from '../translate/block-fates.ts'
 import { blocks, resultBlocks } from './messages/request-texts.ts'
 import { contentParts as completionsParts } from './completions/request-texts.ts'
+import { partMembers } from './gemini/client/request-texts.ts'
 import { contentParts as responsesParts, items } from './responses/request-texts.ts'
 import { type ClientFormatName, requestMembers } from '../request/request-members.ts'
 
@@ -14,10 +15,40 @@ const anthropicBeta = new SdkTypes('@anthropic-ai/sdk', 'resources/beta/messages
 const chat = new SdkTypes('openai', 'resources/chat/completions/completions.d.ts')
 const openai = new SdkTypes('openai', 'resources/responses/responses.d.ts')
 
+const google = new SdkTypes('@google/genai', 'node.d.ts')
+
+/** Members that stand beside `generationConfig` on the wire. */
+const besideConfig = new Set([
+  ...['systemInstruction', 'tools', 'toolConfig', 'safetySettings', 'labels', 'cachedContent', 'serviceTier', 'store'],
+  ...['continuationToken', 'modelArmorConfig', 'generationOutputConfig'],
+])
+/** Settings of the library itself. */
+const ofLibrary = new Set(['httpOptions', 'abortSignal', 'automaticFunctionCalling', 'automaticContinuation'])
+
+function googleMembers(): string[] {
+  const config = [...google.membersOf('GenerateContentConfig'), ...google.membersOf('GenerationConfig')]
+  const onTheWire = config.filter((name) => !ofLibrary.has(name))
+  return [
+    ...['model', 'stream', 'contents', 'generationConfig'],
+    ...onTheWire.map((name) => (besideConfig.has(name) ? name : `generationConfig.${name}`)),
+    ...google
+      .membersOf('ToolConfig')
+      .filter((name) => name !== 'functionCallingConfig')
+      .map((name) => `toolConfig.${name}`),
+  ]
+}
+
+/** Members of a part that describe its content. */
+const descriptions = new Set([
+  ...['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution', 'partMetadata', 'mediaProcessing'],
+  'speechMetadata',
+])
+
 const members: Readonly<Record<ClientFormatName, readonly string[]>> = {
   completions: chat.membersOf('ChatCompletionCreateParamsBase'),
   messages: [...anthropic.membersOf('MessageCreateParamsBase'), ...anthropicBeta.membersOf('MessageCreateParamsBase')],
   responses: openai.membersOf('ResponseCreateParamsBase'),
+  gemini: googleMembers(),
 }
 
 const types: Readonly<Record<ClientFormatName, readonly string[]>> = {
@@ -28,15 +59,17 @@ const types: Readonly<Record<ClientFormatName, readonly string[]>> = {
     ...anthropicBeta.typesIn('BetaToolResultBlockParam', 'content'),
   ],
   responses: [...openai.typesOf('ResponseInputItem'), ...openai.typesOf('ResponseInputContent')],
+  gemini: google.membersOf('Part').filter((name) => !descriptions.has(name)),
 }
 
 const readings: Readonly<Record<ClientFormatName, object>> = {
   completions: completionsParts,
   messages: { ...blocks, ...resultBlocks },
   responses: { ...items, ...responsesParts },
+  gemini: partMembers,
 }
 
-for (const format of ['completions', 'messages', 'responses'] as const) {
+for (const format of ['completions', 'messages', 'responses', 'gemini'] as const) {
   describe(`the SDK of ${format}`, () => {
     test('is read at all', () => {
       assert.ok(members[format].length > 20 && types[format].length >= 4, `${members[format].length} members`)
@@ -69,3 +102,10 @@ for (const format of ['completions', 'messages', 'responses'] as const) {
     })
   })
 }
+
+test('guards know every member of a part of Gemini', () => {
+  assert.deepEqual(
+    google.membersOf('Part').filter((name) => !Object.hasOwn(partMembers, name)),
+    [],
+  )
+})

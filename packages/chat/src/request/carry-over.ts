@@ -31,14 +31,23 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
     if (refused !== null) return refused
     if (!isHonoured(name, value)) report(name, value, losses, isKnownMember(request.format, name) ? undefined : UNKNOWN)
   }
-  const list = request.format === 'responses' ? 'input[]' : 'messages[]'
-  reportAll('system[]', request.system, losses)
+  const list = LISTS[request.format]
+  reportAll(request.format === 'gemini' ? 'systemInstruction.parts[]' : 'system[]', request.system, losses)
   reportAll('tools[]', request.tools, losses)
   for (const message of request.messages) {
     reportMembers(list, message.rest, losses)
-    reportAll(`${list}.content[]`, message.parts, losses)
+    reportAll(clientField(request.format, 'content'), message.parts, losses)
   }
   return {}
+}
+
+/** The member with the conversation. */
+const LISTS: Readonly<Record<FormatName, string>> = {
+  completions: 'messages[]',
+  messages: 'messages[]',
+  responses: 'input[]',
+  gemini: 'contents[]',
+  converse: 'messages[]',
 }
 
 /** The members of parts, tools and messages that carry fields unknown to the middle. */
@@ -119,7 +128,10 @@ const UNRESOLVED =
 /**
  * Moves instructions inside the conversation to the front, for formats that have them only there; the move is reported.
  */
-export function hoistSystem(request: ChatRequest, losses: Loss[]): Pick<ChatRequest, 'system' | 'messages'> {
+export function hoistSystem(
+  request: Pick<ChatRequest, 'system' | 'messages'>,
+  losses: Loss[],
+): Pick<ChatRequest, 'system' | 'messages'> {
   const { system, messages } = request
   if (!messages.some(isSystem)) return { system, messages }
   losses.push({
@@ -171,7 +183,8 @@ export function clientField(format: FormatName, field: ClientField): string {
 /** The client's field with the data, the URL or the file id of an image or a file. */
 export function mediaField(format: FormatName, { type, source }: ImagePart | FilePart): string {
   if (source.kind === 'id') return clientField(format, 'fileId')
-  return clientField(format, type === 'file' && source.kind === 'url' ? 'fileUrl' : type)
+  if (source.kind === 'url' && (type === 'file' || format === 'gemini')) return clientField(format, 'fileUrl')
+  return clientField(format, type)
 }
 
 /**
@@ -189,94 +202,163 @@ interface Names {
   completions: string
   messages: string
   responses: string
+  gemini: string
 }
 
 function namesIn(names: Names, format: FormatName): string | undefined {
-  return format === 'completions' || format === 'messages' || format === 'responses' ? names[format] : undefined
+  return format === 'converse' ? undefined : names[format]
 }
 
 const fields = {
-  content: { completions: 'messages[].content[]', messages: 'messages[].content[]', responses: 'input[].content[]' },
+  content: {
+    completions: 'messages[].content[]',
+    messages: 'messages[].content[]',
+    responses: 'input[].content[]',
+    gemini: 'contents[].parts[]',
+  },
   image: {
     completions: 'messages[].content[].image_url',
     messages: 'messages[].content[].source',
     responses: 'input[].content[].image_url',
+    gemini: 'contents[].parts[].inlineData',
   },
   file: {
     completions: 'messages[].content[].file',
     messages: 'messages[].content[].source',
     responses: 'input[].content[].file_data',
+    gemini: 'contents[].parts[].inlineData',
   },
   /** The id of a file that a vendor stores for the client. */
   fileId: {
     completions: 'messages[].content[].file.file_id',
     messages: 'messages[].content[].source.file_id',
     responses: 'input[].content[].file_id',
+    gemini: 'contents[].parts[].fileData',
   },
   fileUrl: {
     completions: 'messages[].content[].file',
     messages: 'messages[].content[].source',
     responses: 'input[].content[].file_url',
+    gemini: 'contents[].parts[].fileData',
   },
   audio: {
     completions: 'messages[].content[].input_audio',
     messages: 'messages[].content[]',
     responses: 'input[].content[].input_audio',
+    gemini: 'contents[].parts[].inlineData',
   },
   toolArguments: {
     completions: 'messages[].tool_calls[].function.arguments',
     messages: 'messages[].content[].input',
     responses: 'input[].arguments',
+    gemini: 'contents[].parts[].functionCall.args',
   },
   reasoningHistory: {
     completions: 'messages[].reasoning_content',
     messages: 'messages[].content[].thinking',
     responses: 'input[].reasoning',
+    gemini: 'contents[].parts[].thought',
   },
   callSignature: {
     completions: 'messages[].tool_calls[].id',
     messages: 'messages[].content[].id',
     responses: 'input[].call_id',
+    gemini: 'contents[].parts[].thoughtSignature',
   },
   toolResultId: {
     completions: 'messages[].tool_call_id',
     messages: 'messages[].content[].tool_use_id',
     responses: 'input[].call_id',
+    gemini: 'contents[].parts[].functionResponse',
   },
-  toolError: { completions: 'messages[]', messages: 'messages[].content[].is_error', responses: 'input[].status' },
+  toolError: {
+    completions: 'messages[]',
+    messages: 'messages[].content[].is_error',
+    responses: 'input[].status',
+    gemini: 'contents[].parts[].functionResponse.response',
+  },
   imageDetail: {
     completions: 'messages[].content[].image_url.detail',
     messages: 'messages[].content[]',
     responses: 'input[].content[].detail',
+    gemini: 'contents[].parts[].mediaResolution',
   },
   cache: 'cache_control',
-  maxTokens: { completions: 'max_tokens', messages: 'max_tokens', responses: 'max_output_tokens' },
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  frequencyPenalty: 'frequency_penalty',
-  presencePenalty: 'presence_penalty',
-  seed: 'seed',
-  stop: { completions: 'stop', messages: 'stop_sequences', responses: 'stop' },
+  maxTokens: {
+    completions: 'max_tokens',
+    messages: 'max_tokens',
+    responses: 'max_output_tokens',
+    gemini: 'generationConfig.maxOutputTokens',
+  },
+  temperature: {
+    completions: 'temperature',
+    messages: 'temperature',
+    responses: 'temperature',
+    gemini: 'generationConfig.temperature',
+  },
+  topP: { completions: 'top_p', messages: 'top_p', responses: 'top_p', gemini: 'generationConfig.topP' },
+  topK: { completions: 'top_k', messages: 'top_k', responses: 'top_k', gemini: 'generationConfig.topK' },
+  frequencyPenalty: {
+    completions: 'frequency_penalty',
+    messages: 'frequency_penalty',
+    responses: 'frequency_penalty',
+    gemini: 'generationConfig.frequencyPenalty',
+  },
+  presencePenalty: {
+    completions: 'presence_penalty',
+    messages: 'presence_penalty',
+    responses: 'presence_penalty',
+    gemini: 'generationConfig.presencePenalty',
+  },
+  seed: { completions: 'seed', messages: 'seed', responses: 'seed', gemini: 'generationConfig.seed' },
+  stop: {
+    completions: 'stop',
+    messages: 'stop_sequences',
+    responses: 'stop',
+    gemini: 'generationConfig.stopSequences',
+  },
   tools: 'tools',
-  strict: { completions: 'tools[].function.strict', messages: 'tools[].strict', responses: 'tools[].strict' },
+  strict: {
+    completions: 'tools[].function.strict',
+    messages: 'tools[].strict',
+    responses: 'tools[].strict',
+    gemini: 'tools[].functionDeclarations[]',
+  },
   toolSchema: {
     completions: 'tools[].function.parameters',
     messages: 'tools[].input_schema',
     responses: 'tools[].parameters',
+    gemini: 'tools[].functionDeclarations[].parameters',
   },
   toolFormat: {
     completions: 'tools[].custom.format',
     messages: 'tools[]',
     responses: 'tools[].format',
+    gemini: 'tools[].functionDeclarations[]',
   },
-  toolChoice: 'tool_choice',
+  toolChoice: {
+    completions: 'tool_choice',
+    messages: 'tool_choice',
+    responses: 'tool_choice',
+    gemini: 'toolConfig.functionCallingConfig',
+  },
   parallelTools: {
     completions: 'parallel_tool_calls',
     messages: 'tool_choice.disable_parallel_tool_use',
     responses: 'parallel_tool_calls',
+    gemini: 'toolConfig',
   },
-  reasoning: { completions: 'reasoning_effort', messages: 'thinking', responses: 'reasoning' },
-  output: { completions: 'response_format', messages: 'output_config.format', responses: 'text.format' },
-  user: { completions: 'user', messages: 'metadata.user_id', responses: 'user' },
+  reasoning: {
+    completions: 'reasoning_effort',
+    messages: 'thinking',
+    responses: 'reasoning',
+    gemini: 'generationConfig.thinkingConfig',
+  },
+  output: {
+    completions: 'response_format',
+    messages: 'output_config.format',
+    responses: 'text.format',
+    gemini: 'generationConfig.responseSchema',
+  },
+  user: { completions: 'user', messages: 'metadata.user_id', responses: 'user', gemini: 'labels' },
 } as const satisfies Record<string, string | Names>

@@ -1,6 +1,6 @@
 import { isObject } from '@portico/http/json'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from '../middle.ts'
-import { madeBy } from '../tools/provenance.ts'
+import { type Maker, madeBy } from '../tools/provenance.ts'
 import { splitCallId } from '../tools/call-ids.ts'
 
 /**
@@ -45,14 +45,18 @@ function refersToMedia({ messages }: ChatRequest): boolean {
   return messages.some(({ parts }) => parts.some(refers))
 }
 
+/** The vendors whose signatures stand in the members of a format as they are; OpenAI for all others. */
+const MAKERS: Readonly<Partial<Record<FormatName, Maker>>> = { messages: 'anthropic', gemini: 'google' }
+
 function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
-  const maker = format === 'messages' ? 'anthropic' : 'openai'
+  const maker = MAKERS[format] ?? 'openai'
   const isForeign = (mark: string | undefined): boolean => mark !== undefined && madeBy(maker, mark) === null
   return messages.some(({ parts }) =>
     parts.some((part) => {
       if (part.type === 'reasoning')
         return isForeign(part.signature) || isForeign(part.opaque) || isUnsigned(part, format)
-      return part.type === 'toolCall' && (isForeign(part.signature) || splitCallId(part.id).signature !== undefined)
+      if (part.type !== 'toolCall') return false
+      return part.isUnsigned === true || isForeign(part.signature) || splitCallId(part.id).signature !== undefined
     }),
   )
 }
@@ -62,5 +66,10 @@ function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
  * vendors add none.
  */
 function isUnsigned({ signature, opaque, id }: ReasoningPart, format: FormatName): boolean {
-  return format !== 'completions' && signature === undefined && opaque === undefined && id === undefined
+  return (
+    (format === 'messages' || format === 'responses') &&
+    signature === undefined &&
+    opaque === undefined &&
+    id === undefined
+  )
 }

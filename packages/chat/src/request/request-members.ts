@@ -20,7 +20,7 @@ interface Refusal {
   details?: JsonObject
 }
 
-export type ClientFormatName = 'completions' | 'messages' | 'responses'
+export type ClientFormatName = 'completions' | 'messages' | 'responses' | 'gemini'
 
 const NOT_STORED = 'needs a provider that stores responses, and this one does not: send the whole conversation as input'
 const NO_TOOLS = 'this provider cannot run it: leave it out'
@@ -137,10 +137,62 @@ const RESPONSES: Readonly<Record<string, Fate>> = {
   user: 'carried',
 }
 
+/** Members of nested objects have their path. */
+const GEMINI: Readonly<Record<string, Fate>> = {
+  model: 'carried',
+  stream: 'carried',
+  contents: 'carried',
+  systemInstruction: 'carried',
+  tools: 'carried',
+  toolConfig: 'carried',
+  'toolConfig.retrievalConfig': 'lossy',
+  'toolConfig.includeServerSideToolInvocations': 'lossy',
+  generationConfig: 'carried',
+  cachedContent: { message: 'this provider has no content that Google caches: send the content' },
+  continuationToken: { message: 'this provider cannot continue a response of Google' },
+  generationOutputConfig: { message: 'this provider writes no output to storage' },
+  labels: 'lossy',
+  modelArmorConfig: { message: 'this provider does not moderate' },
+  safetySettings: 'lossy',
+  serviceTier: 'lossy',
+  store: 'lossy',
+  'generationConfig.audioTimestamp': 'lossy',
+  'generationConfig.audioTranscriptionConfig': 'lossy',
+  'generationConfig.candidateCount': {
+    message: 'this provider returns one answer per request: leave candidateCount out, or send several requests',
+    isHarmless: (value) => value === 1,
+  },
+  'generationConfig.enableAffectiveDialog': 'lossy',
+  'generationConfig.enableEnhancedCivicAnswers': 'lossy',
+  'generationConfig.frequencyPenalty': 'carried',
+  'generationConfig.imageConfig': 'lossy',
+  'generationConfig.logprobs': 'lossy',
+  'generationConfig.maxOutputTokens': 'carried',
+  'generationConfig.mediaResolution': 'lossy',
+  'generationConfig.modelSelectionConfig': 'lossy',
+  'generationConfig.presencePenalty': 'carried',
+  'generationConfig.responseFormat': { message: 'this provider knows only responseMimeType and schemas' },
+  'generationConfig.responseJsonSchema': 'carried',
+  'generationConfig.responseLogprobs': 'lossy',
+  'generationConfig.responseMimeType': { message: 'this provider answers in text or JSON' },
+  'generationConfig.responseModalities': { message: 'this provider answers in text alone', isHarmless: isTextAlone },
+  'generationConfig.responseSchema': 'carried',
+  'generationConfig.routingConfig': 'lossy',
+  'generationConfig.seed': 'carried',
+  'generationConfig.speechConfig': 'lossy',
+  'generationConfig.stopSequences': 'carried',
+  'generationConfig.temperature': 'carried',
+  'generationConfig.thinkingConfig': 'carried',
+  'generationConfig.topK': 'carried',
+  'generationConfig.topP': 'carried',
+  'generationConfig.translationConfig': { message: 'this provider does not translate what it says' },
+}
+
 export const requestMembers: Readonly<Record<ClientFormatName, Readonly<Record<string, Fate>>>> = {
   completions: COMPLETIONS,
   messages: MESSAGES,
   responses: RESPONSES,
+  gemini: GEMINI,
 }
 
 /** The reason why a member of a client's request cannot be dropped; null when it can. */
@@ -154,7 +206,7 @@ export function refusedMember(format: FormatName, name: string, value: Json): Un
 }
 
 function isTextAlone(value: Json): boolean {
-  return Array.isArray(value) && value.every((modality) => modality === 'text')
+  return Array.isArray(value) && value.every((modality) => modality === 'text' || modality === 'TEXT')
 }
 
 function isEmptyList(value: Json): boolean {

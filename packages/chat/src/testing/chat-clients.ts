@@ -1,8 +1,9 @@
 import type { ClientFormat } from '../format.ts'
+import { gemini } from '../formats/gemini/index.ts'
 import { completions } from '../formats/completions/index.ts'
 import { messages } from '../formats/messages/index.ts'
 import { responses } from '../formats/responses/index.ts'
-import { type Json, type JsonObject, objectAt, objectsAt, textAt } from '@portico/http/json'
+import { type Json, type JsonObject, objectAt, objectsAt, parseJsonObject, textAt } from '@portico/http/json'
 
 /** Clients that run tools as agents do: they send back what they got, with the results behind it. */
 export interface ChatClient {
@@ -72,6 +73,27 @@ export const chatClients: ChatClient[] = [
         output,
       }))
       return { ...asked, input: [...listAt(asked, 'input'), ...listAt(answer, 'output'), ...results] }
+    },
+  },
+  {
+    format: gemini,
+    ask: (question, name) => ({
+      model: 'm',
+      contents: [{ role: 'user', parts: [{ text: question }] }],
+      generationConfig: {
+        maxOutputTokens: 9000,
+        thinkingConfig: { includeThoughts: true, thinkingBudget: 2000 },
+      },
+      tools: [{ functionDeclarations: [{ name, parametersJsonSchema: schema }] }],
+    }),
+    goOn(asked, answer, output) {
+      const content = objectAt(objectsAt(answer, 'candidates')[0] ?? {}, 'content')
+      const calls = objectsAt(content, 'parts').map((part) => objectAt(part, 'functionCall'))
+      const response = parseJsonObject(output) ?? { output }
+      const results = calls
+        .filter((call) => call.name !== undefined)
+        .map(({ id = '', name = '' }) => ({ functionResponse: { id, name, response } }))
+      return { ...asked, contents: [...listAt(asked, 'contents'), content, { role: 'user', parts: results }] }
     },
   },
 ]

@@ -17,7 +17,7 @@ import {
 const FILE = unexamined('File')
 
 /** Base64 of a file with this media type. */
-function fileData(data: string, mediaType: string, at: ReadingPosition): string {
+export function fileData(data: string, mediaType: string, at: ReadingPosition): string {
   if (isTextType(mediaType)) {
     const bytes = Buffer.from(data, 'base64')
     if (isUtf8(bytes)) {

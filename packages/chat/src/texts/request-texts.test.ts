@@ -120,11 +120,59 @@ const responses: JsonObject = {
   unknown: 'x',
 }
 
+const gemini: JsonObject = {
+  model: 'm',
+  systemInstruction: { parts: [{ text: 's' }] },
+  contents: [
+    {
+      role: 'user',
+      parts: [
+        { text: 't' },
+        { inlineData: { mimeType: 'text/plain', data: base64('x'), displayName: 'd' } },
+        { inline_data: { mime_type: 'image/png', data: 'aGk=' } },
+        { fileData: { fileUri: 'gs://a', mimeType: 'application/pdf', displayName: 'd' } },
+        { functionResponse: { id: 'c', name: 'n', response: { a: ['x'] }, parts: [{ inlineData: { data: 'x' } }] } },
+        { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'x' } },
+        { newKind: { said: 'x' } },
+      ],
+      unknown: 'x',
+    },
+    {
+      role: 'model',
+      parts: [
+        { text: 't', thought: true },
+        { text: '', thoughtSignature: 's' },
+        { functionCall: { id: 'c', name: 'n', args: { a: ['x'] } }, thoughtSignature: 's' },
+        { executableCode: { language: 'PYTHON', code: 'x' } },
+        { toolCall: { id: 'c', args: { a: 'x' } } },
+        { toolResponse: { response: { a: 'x' } } },
+      ],
+    },
+  ],
+  tools: [
+    {
+      functionDeclarations: [
+        { name: 'n', description: 'd', parameters: { type: 'OBJECT', description: 'd' } },
+        {
+          name: 'n',
+          description: 'd',
+          parametersJsonSchema: { description: 'd', properties: { id: { enum: ['x'] } } },
+        },
+      ],
+    },
+    { googleSearch: { timeRangeFilter: 'a b' } },
+  ],
+  system_instruction: { parts: { text: 's' } },
+  generationConfig: { responseSchema: { title: 't' }, response_json_schema: { title: 't' }, unknown: 'a b' },
+  cachedContent: 'cachedContents/x',
+  unknown: { deep: ['x'] },
+}
+
 /** Ids, names of tools, words of the format, what its maker sealed, and what is reported as it is. */
 const notRead =
-  /(?:^|\.)(?:type|role|model|name|id|call_id|tool_call_id|tool_use_id|media_type|signature|encrypted_content|authorization|previous_response_id)$|content\[1\]\.data$|details\[0\]\.data$/
+  /(?:^|\.)(?:type|role|model|name|id|call_id|tool_call_id|tool_use_id|media_type|mimeType|mime_type|language|outcome|signature|thoughtSignature|encrypted_content|authorization|previous_response_id)$|content\[1\]\.data$|details\[0\]\.data$|parts\[2\]\.inline_data\.data$|fileUri$|parts\[0\]\.inlineData\.data$|^cachedContent$/
 
-for (const [name, body] of Object.entries({ messages, completions, responses })) {
+for (const [name, body] of Object.entries({ messages, completions, responses, gemini })) {
   describe(`a request of ${name}`, () => {
     const reading = clientFormats[name as keyof typeof clientFormats].requestTexts
     test('every string is examined or reported', () => {
@@ -133,7 +181,7 @@ for (const [name, body] of Object.entries({ messages, completions, responses }))
     })
 
     test('a text among ids and words is examined, too', () => {
-      const words = leaves(body).filter((path) => /(?:^|\.)(?:type|role)$/.test(show(path)))
+      const words = leaves(body).filter((path) => /(?:^|\.)(?:type|role|mimeType|language)$/.test(show(path)))
       assert.ok(words.length > 3)
       const unseen = words.filter((path) => !isSeen(reading, body, path))
       assert.deepEqual(unseen.map(show), [])
@@ -205,7 +253,7 @@ function withLeaf(value: Json, [first, ...rest]: Path, leaf: Json): Json {
 }
 
 function isSeen(reading: Reading, body: Json, path: Path): boolean {
-  const isPacked = path.at(-1) === 'file_data'
+  const isPacked = path.at(-1) === 'file_data' || show(path).endsWith('parts[1].inlineData.data')
   return seenIn(reading, withLeaf(body, path, isPacked ? base64('MARK it is') : 'MARK it is'))
 }
 
@@ -224,7 +272,7 @@ function seenIn(reading: Reading, body: Json): boolean {
 }
 
 const baseline = new Map(
-  Object.entries({ messages, completions, responses }).map(([name, body]) => {
+  Object.entries({ messages, completions, responses, gemini }).map(([name, body]) => {
     const reading = clientFormats[name as keyof typeof clientFormats].requestTexts
     let reported = 0
     reading(body, {

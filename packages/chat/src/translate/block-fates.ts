@@ -91,8 +91,23 @@ const RESPONSES: Readonly<Record<string, BlockFate>> = {
   item_reference: 'refused',
 }
 
+/** The members of a part that say what it is. */
+const GEMINI: Readonly<Record<string, BlockFate>> = {
+  text: 'carried',
+  inlineData: 'carried',
+  fileData: 'carried',
+  functionCall: 'carried',
+  functionResponse: 'carried',
+  executableCode: 'carried',
+  codeExecutionResult: 'carried',
+  audioTranscription: 'carried',
+  toolCall: 'lossy',
+  toolResponse: 'carried',
+}
+
 export const blockFates: Readonly<Record<ClientFormatName, Readonly<Record<string, BlockFate>>>> = {
   completions: COMPLETIONS,
   messages: MESSAGES,
   responses: RESPONSES,
+  gemini: GEMINI,
 }

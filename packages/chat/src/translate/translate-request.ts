@@ -151,7 +151,8 @@ const SEARCHING: ReadonlySet<FormatName> = new Set(['gemini', 'messages', 'respo
 function withWebSearch(request: ChatRequest): ChatRequest {
   const { tools, web_search_options: options, ...rest } = request.rest
   const native = Array.isArray(tools) ? tools.filter(isObject) : []
-  const search = native.find(({ type }) => typeof type === 'string' && /^web_search/.test(type)) ?? options
+  const search =
+    native.find(({ type }) => typeof type === 'string' && /^web_search/.test(type)) ?? options ?? googleSearch(native)
   if (!isObject(search)) return request
   const others = native.filter((tool) => tool !== search)
   const allowedDomains = search.allowed_domains ?? objectAt(search, 'filters').allowed_domains
@@ -162,6 +163,13 @@ function withWebSearch(request: ChatRequest): ChatRequest {
   })
   return { ...request, webSearch, rest: { ...rest, ...(others.length > 0 && { tools: others }) } }
 }
+
+/** A tool of a Gemini client that only searches. */
+function googleSearch(native: readonly JsonObject[]): JsonObject | undefined {
+  return native.find((tool) => Object.keys(tool).every((name) => GOOGLE_SEARCHES.has(name)))
+}
+
+const GOOGLE_SEARCHES: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch'])
 
 /** Flattens a location, which Chat Completions nests. */
 function flatLocation(location: Json): Json {

@@ -1,5 +1,6 @@
 import { type ClientFormat, type JsonObject, UnsupportedField } from '@portico/chat'
 import { estimateRequest } from '@portico/chat/tokens'
+import { objectAt } from '@portico/http/json'
 
 /** The estimated tokens of a prompt. A body that is no chat, such as that of embeddings, counts as text. */
 export function estimatePrompt(body: JsonObject | null, format: ClientFormat | null): number {
@@ -14,8 +15,12 @@ export function estimatePrompt(body: JsonObject | null, format: ClientFormat | n
  * which one they follow, so the largest counts; `assumed` without a maximum.
  */
 export function outputMaximum(body: JsonObject, assumed: number): number {
-  const choices = isCount(body.n) ? body.n : 1
-  const maxima = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens].filter(isCount)
+  const config = objectAt(body, body.generationConfig === undefined ? 'generation_config' : 'generationConfig')
+  const choices = [body.n, config.candidateCount, config.candidate_count].find(isCount) ?? 1
+  const maxima = [
+    ...[body.max_completion_tokens, body.max_tokens, body.max_output_tokens],
+    ...[config.maxOutputTokens, config.max_output_tokens],
+  ].filter(isCount)
   return (maxima.length === 0 ? assumed : Math.max(...maxima)) * choices
 }
 

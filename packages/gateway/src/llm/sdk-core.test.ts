@@ -78,12 +78,11 @@ const clients: Client[] = [
     connect: aiAnthropicClient,
     upstream: { openai: 'completions' },
   },
-  // The gateway does not translate this format; Detect forwards it.
   {
     name: '@google/genai',
     traits: clientTraits.gemini,
     connect: googleGenaiClient,
-    upstream: { gemini: 'gemini' },
+    upstream: { openai: 'completions', ...translated },
   },
 ]
 
@@ -100,6 +99,8 @@ for (const provider of Object.keys(targets) as ProviderKey[]) {
         '/chat/completions': 'Completions',
         '/messages': 'Messages',
         '/responses': 'Responses',
+        ':generateContent': 'GenerateContent',
+        ':streamGenerateContent': 'GenerateContent',
         '*': 'Detect',
       }
       const backend = {

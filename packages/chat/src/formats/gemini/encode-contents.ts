@@ -4,6 +4,7 @@ import { madeBy } from '../../tools/provenance.ts'
 import { type GeminiEncoder, reportCache } from './encoder.ts'
 import { callsIn, encodeCall, encodeResults, type KnownCalls } from './encode-calls.ts'
 import { encodeMedia } from './encode-media.ts'
+import { withoutForeignSignatures } from './client/signatures.ts'
 
 /** `contents`: neighbours of the same kind become one entry, because roles must take turns. */
 export function encodeContents(messages: readonly Message[], encoder: GeminiEncoder): JsonObject[] {
@@ -12,6 +13,14 @@ export function encodeContents(messages: readonly Message[], encoder: GeminiEnco
     const parts = encodeTurn(turn, calls, encoder)
     return { role: turn.role, parts: parts.length > 0 ? parts : [{ text: ' ' }] }
   })
+}
+
+/** A message of a Gemini client, or one that a policy added. */
+export function encodeOwnContents({ native, role, parts }: Message, isGemini3: boolean): JsonObject[] {
+  const callMark = isGemini3 ? SKIPPED_SIGNATURE : null
+  if (native !== undefined) return native.map((content) => withoutForeignSignatures(content, callMark))
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [{ text: part.text }] : []))
+  return [{ role: role === 'assistant' ? 'model' : 'user', parts: texts }]
 }
 
 /** One entry of `contents`. Tool results are separate from other parts of the user. */
@@ -98,10 +107,12 @@ function signatureOf(part: ReasoningPart, { format, losses }: GeminiEncoder): st
 function excuseUnsignedCall(parts: readonly JsonObject[], { format, losses }: GeminiEncoder): void {
   const first = parts.find((part) => part.functionCall !== undefined)
   if (first === undefined || first.thoughtSignature !== undefined) return
-  first.thoughtSignature = 'skip_thought_signature_validator'
+  first.thoughtSignature = SKIPPED_SIGNATURE
   lose(losses, {
     what: 'defaulted',
     path: clientField(format, 'callSignature'),
     note: 'the call was not signed by Gemini',
   })
 }
+
+const SKIPPED_SIGNATURE = 'skip_thought_signature_validator'

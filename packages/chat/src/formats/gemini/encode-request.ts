@@ -11,7 +11,7 @@ import {
 import { nameTools } from '../../tools/tool-names.ts'
 import { choiceCount } from './choice-count.ts'
 import type { GeminiEncoder } from './encoder.ts'
-import { encodeContents } from './encode-contents.ts'
+import { encodeContents, encodeOwnContents } from './encode-contents.ts'
 import { encodeTools, TOOL_NAMES } from './encode-tools.ts'
 import { isGemini3, levelOf, versionOf } from './model.ts'
 import { isObject, objectAt, withoutAbsent } from '@portico/http/json'
@@ -30,6 +30,7 @@ export function encodeRequest(
   target: EncodeTarget,
   losses: Loss[],
 ): JsonObject | UnsupportedField {
+  if (request.native !== undefined) return encodeOwn(request, request.native, target)
   const { options, rest: unsaid } = takeOptions(request.rest)
   const { logprobs, rest: unread } = takeLogprobs(request.format, unsaid)
   const candidateCount = choiceCount(request)
@@ -66,6 +67,17 @@ export function encodeRequest(
     ...others,
   }
   return others.cachedContent === undefined ? body : withoutCached(body, losses)
+}
+
+/** The request of a Gemini client: as the client wrote it, with the messages that policies added. */
+function encodeOwn({ system, messages }: ChatRequest, native: JsonObject, { model }: EncodeTarget): JsonObject {
+  const hoisted = hoistSystem({ system, messages }, [])
+  const instructions = hoisted.system.map(({ text, rest }) => ({ text, ...rest }))
+  return {
+    ...native,
+    ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
+    contents: hoisted.messages.flatMap((message) => encodeOwnContents(message, isGemini3(model))),
+  }
 }
 
 /** The limit for all schemas of one request together, roughly in characters. */

@@ -1,13 +1,15 @@
 import { parseExactObject } from '@portico/http/json'
-import type { ResponseContext, UpstreamFormat } from '../../format.ts'
+import type { ClientFormat, ResponseContext, UpstreamFormat } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { SseJsonDecoder } from '../../streams/sse-json.ts'
 import { AnswerReader } from './answer-reader.ts'
+import { geminiClient } from './client/index.ts'
 import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './errors.ts'
 
 /** Google's `generateContent`. */
-export const gemini: UpstreamFormat = {
+export const gemini: ClientFormat & UpstreamFormat = {
+  ...geminiClient,
   name: 'gemini',
   encodeRequest,
   decodeResponse,

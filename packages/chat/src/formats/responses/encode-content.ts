@@ -39,11 +39,11 @@ export function encodeContent(part: Part, scope: InputScope): JsonObject | null 
 }
 
 /**
- * Refuses file ids of Messages clients. Completions and Responses share their vendors, so ids of Completions clients
- * are valid.
+ * Refuses file ids of Messages and Gemini clients. Completions and Responses share their vendors, so ids of Completions
+ * clients are valid.
  */
 function refuseForeignId(source: MediaSource, { request, faults }: InputScope): void {
-  if (source.kind !== 'id' || request.format !== 'messages') return
+  if (source.kind !== 'id' || request.format === 'completions' || request.format === 'responses') return
   const message = 'this provider cannot read files stored at another provider: send the bytes'
   faults.push(new UnsupportedField(clientField(request.format, 'fileId'), message))
 }

@@ -12,6 +12,7 @@ const native: Readonly<Record<StreamName, object>> = {
   completions: { openai: {} },
   messages: { anthropic: {} },
   responses: { openai: {} },
+  gemini: { gemini: {} },
 }
 const MEGABYTE = 1024 * 1024
 

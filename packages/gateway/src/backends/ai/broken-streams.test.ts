@@ -19,6 +19,9 @@ const pairs: [client: StreamName, upstream: StreamName][] = [
   ['completions', 'messages'],
   ['messages', 'completions'],
   ['responses', 'messages'],
+  ['gemini', 'gemini'],
+  ['gemini', 'completions'],
+  ['gemini', 'messages'],
 ]
 
 interface Ending {

@@ -1,6 +1,7 @@
 import { type ClientFormat, UnsupportedField, type UpstreamFormat } from '@portico/chat'
 import { searchUnitsOf } from '@portico/chat/rerank'
-import { decodeBody, type JsonBody, modelInPath, readJsonBody } from './client-request.ts'
+import { decodeBody, JsonBody, modelInPath, readJsonBody } from './client-request.ts'
+import { hideKey, withPathMembers } from './gemini-request.ts'
 import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled/compiled.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
@@ -17,6 +18,8 @@ import { type ErrorFormat, sendFailure, sendReply } from './client-response.ts'
 import { countTokensJob } from './jobs/count-tokens-job.ts'
 import { embeddingsJob } from './jobs/embeddings-job.ts'
 import { type CallServices, FailoverCall } from './failover-call.ts'
+import { geminiCountJob, type GeminiJobParts } from './jobs/gemini-count-job.ts'
+import { geminiEmbeddingsJob } from './jobs/gemini-embeddings-job.ts'
 import { expectedMedia, mediaJob, type MediaKind } from './jobs/media-job.ts'
 import { modelsJob } from './jobs/models-job.ts'
 import { moderationsJob } from './jobs/moderations-job.ts'
@@ -32,7 +35,7 @@ import { WholeCall, type WholeJob } from './jobs/whole-call.ts'
 export interface AiServices {
   /** Null when the config does not map the path. */
   routeType: (path: string) => RouteType | null
-  clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat & UpstreamFormat>>
+  clientFormats: Readonly<Record<'completions' | 'messages' | 'responses' | 'gemini', ClientFormat & UpstreamFormat>>
   calls: CallServices
   /** Model names from the config; when there are none, the provider's list is used. */
   models: readonly string[]
@@ -95,6 +98,7 @@ class AiCall extends RequestReader implements UpstreamCall {
     const { request } = this.#parts
     const { clientFormats, routeType } = this.#services
     const path = targetPath(request.target)
+    hideKey(this.rx)
     switch (routeType(path)) {
       case null:
         this.#unmapped(path)
@@ -107,6 +111,24 @@ class AiCall extends RequestReader implements UpstreamCall {
         break
       case 'Responses':
         this.#chat(clientFormats.responses)
+        break
+      case 'GenerateContent':
+        this.#readGemini((body) => this.#chatOf(clientFormats.gemini, body))
+        break
+      case 'GeminiTokenCount':
+        this.#readGemini((body) =>
+          this.#wholeOf(clientFormats.gemini, body, geminiCountJob(this.#geminiJob(body), clientFormats.gemini)),
+        )
+        break
+      case 'GeminiEmbeddings':
+        this.#readGemini((body) => {
+          this.rx.spending?.expectUsage(sizeOf(body))
+          this.#wholeOf(
+            clientFormats.gemini,
+            body,
+            geminiEmbeddingsJob(this.#geminiJob(body), clientFormats.gemini, this.#services.calls),
+          )
+        })
         break
       case 'Passthrough':
         this.#raw(false)
@@ -284,6 +306,25 @@ class AiCall extends RequestReader implements UpstreamCall {
       const services = this.#servicesForBody(format, body)
       if (services !== null) this.#runJob(jobOf(body), services)
     })
+  }
+
+  #wholeOf(format: ClientFormat, body: JsonBody, job: WholeJob): void {
+    const services = this.#servicesForBody(format, body)
+    if (services !== null) this.#runJob(job, services)
+  }
+
+  /** Reads a request to Google's API, whose path names the model. */
+  #readGemini(use: (body: JsonBody) => void): void {
+    this.#readBody((body) => {
+      const whole = withPathMembers(body, this.#parts.request.target)
+      if (whole instanceof JsonBody) use(whole)
+      else this.#fail(whole)
+    })
+  }
+
+  #geminiJob(body: JsonBody): GeminiJobParts {
+    const { target, headers } = this.#parts.request
+    return { body, target, headers, rx: this.rx }
   }
 
   #media(kind: MediaKind): void {

@@ -25,7 +25,12 @@ test('unless the config says otherwise, paths are what their ends say', () => {
     '/': null,
     '/v1/files': null,
     '/v1/realtime': null,
-    '/v1beta/models/gemini:generateContent': null,
+    '/v1beta/models/gemini:generateContent': 'GenerateContent',
+    '/v1beta1/projects/p/locations/l/publishers/google/models/g:streamGenerateContent': 'GenerateContent',
+    '/v1beta/models/gemini:countTokens': 'GeminiTokenCount',
+    '/v1beta/models/gemini:embedContent': 'GeminiEmbeddings',
+    '/v1beta/models/gemini:batchEmbedContents': 'GeminiEmbeddings',
+    '/v1beta/models/gemini:predict': null,
   }
   for (const [path, type] of Object.entries(paths)) assert.equal(typeOf(path), type, path)
 })

@@ -17,6 +17,8 @@ const pairs: readonly [client: StreamName, provider: StreamName][] = [
   ['completions', 'messages'],
   ['messages', 'completions'],
   ['responses', 'messages'],
+  ['gemini', 'gemini'],
+  ['gemini', 'completions'],
 ]
 
 async function ask(t: TestContext, [client, provider]: (typeof pairs)[number], handler: OriginHandler, more: object) {
@@ -27,7 +29,8 @@ async function ask(t: TestContext, [client, provider]: (typeof pairs)[number], h
     httpConfig([{ policies: { backend: { auth: { key: KEY } } }, backends: [{ ai: { provider: vendor } }] }]),
   )
   const traced = gateway.trace()
-  const { path, body } = clientCalls[client]
+  const { path: streamPath, wholePath = streamPath, body } = clientCalls[client]
+  const path = 'stream' in more ? wholePath : streamPath
   const answer = await request(gateway.port(), { method: 'POST', path, body: body(more) })
   await gateway.finished(1)
   assert.deepEqual(gateway.bugs, [])
@@ -54,6 +57,7 @@ const errorBody = {
   completions: { error: { message: SAID, type: 'invalid_request_error', param: KEY, code: KEY } },
   messages: { type: 'error', error: { type: 'authentication_error', message: SAID } },
   responses: { error: { message: SAID, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
+  gemini: { error: { code: 401, message: SAID, status: 'UNAUTHENTICATED', details: [{ metadata: { key: KEY } }] } },
 }
 
 const answerBody = {
@@ -88,6 +92,7 @@ const answerBody = {
       },
     ],
   },
+  gemini: { candidates: [{ content: { role: 'model', parts: [{ text: SAID }] }, finishReason: 'STOP' }] },
 }
 
 for (const pair of pairs) {

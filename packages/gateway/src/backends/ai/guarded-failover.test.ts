@@ -43,6 +43,11 @@ const wholes: Readonly<Record<StreamName, (text: string) => object>> = {
     ],
     usage: { input_tokens: INPUT, output_tokens: OUTPUT, total_tokens: INPUT + OUTPUT },
   }),
+  gemini: (text) => ({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: INPUT, candidatesTokenCount: OUTPUT, totalTokenCount: INPUT + OUTPUT },
+    modelVersion: 'm-2026',
+  }),
 }
 
 interface Packing {

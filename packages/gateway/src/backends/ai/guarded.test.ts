@@ -20,6 +20,8 @@ const pairs: [client: StreamName, upstream: StreamName][] = [
   ['messages', 'completions'],
   ['responses', 'responses'],
   ['responses', 'messages'],
+  ['gemini', 'gemini'],
+  ['gemini', 'messages'],
 ]
 /** Longer than the text that batch guards hold back. */
 const LONG = 'all is well here. '.repeat(150)

@@ -15,7 +15,7 @@ import { NativeStream } from './chat/native-stream.ts'
 /** Guards change texts where they stand, and leave every other byte alone. */
 
 type Name = keyof typeof clientFormats
-const NAMES: readonly Name[] = ['completions', 'messages', 'responses']
+const NAMES: readonly Name[] = ['completions', 'messages', 'responses', 'gemini']
 
 const response = { message: 'no', statusCode: 403 }
 const ssn = createRegexGuard({ matches: [], builtins: ['Ssn'], action: 'Mask' }, response)
@@ -171,7 +171,33 @@ const rich: Readonly<Record<Name, (say: readonly string[]) => string>> = {
       }),
     ].join('')
   },
+  gemini: (say) => {
+    const web = { uri: 'https://a/b', title: say.join('') }
+    const segment = { startIndex: 0, endIndex: 4, text: say.join('') }
+    return [
+      generated([{ text: '' }]),
+      ...say.map((text) => generated([{ text, thought: true }])),
+      generated([{ executableCode: { language: 'PYTHON', code: say.join('') } }]),
+      ...say.map((text) => generated([{ text }])),
+      ...say.map((text) => data({ candidates: [{ content: { parts: [{ text }] }, index: 1 }] })),
+      generated([{ functionCall: { id: 'f-987654321', name: 'f', args: { t: say.join('') } }, thoughtSignature: 's' }]),
+      generated([{ inlineData: { mimeType: 'image/png', data: 'MTIzLTQ1LTY3ODk=' } }]),
+      generated([{ text: '' }], {
+        finishReason: 'STOP',
+        groundingMetadata: { groundingChunks: [{ web }], groundingSupports: [{ segment, groundingChunkIndices: [0] }] },
+      }),
+    ].join('')
+  },
 }
+
+const generated = (parts: object[], more: object = {}, beside: object = {}): string =>
+  data({
+    candidates: [{ content: { parts, role: 'model' }, index: 0, ...more }],
+    usageMetadata: { promptTokenCount: 1, totalTokenCount: 2 },
+    modelVersion: 'm',
+    responseId: 'r-987-65-4321',
+    ...beside,
+  })
 
 const PIECES = ['My number is 12', '3-45-', '6789', ', said "Zoë" 😀\n', 'and ', '', 'done']
 
@@ -305,6 +331,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeStream {
       awaitsContent: false,
       keepsLastRecord: false,
       endMarks: format.endMarks,
+      isEnd: format.isEnd ?? null,
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
       redact: (text) => text,
       guard: new ResponseGuards(guards).recordStream(format.texts, ctx),
@@ -354,7 +381,9 @@ function textOf(name: Name, stream: string): string {
           ? /"index":0,"delta":\{"content":("(?:[^"\\]|\\.)*")/
           : name === 'messages'
             ? /"text_delta","text":("(?:[^"\\]|\\.)*")/
-            : /"delta":("(?:[^"\\]|\\.)*")/
+            : name === 'gemini'
+              ? /"candidates":\[\{"content":\{"parts":\[\{"text":("(?:[^"\\]|\\.)*")\}\],"role"/
+              : /"delta":("(?:[^"\\]|\\.)*")/
       const [, text = '""'] = found.exec(JSON.stringify(record)) ?? []
       return JSON.parse(text) as string
     })

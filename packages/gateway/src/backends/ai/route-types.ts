@@ -6,7 +6,7 @@ interface RouteProperties {
   /** The operation in logs, metrics and records; null when only the provider knows it. */
   readonly operation: ModelOperation | null
   /** The format of errors of the gateway itself: `list` depends on the client's library, `path` on the path. */
-  readonly errors: 'completions' | 'messages' | 'responses' | 'rerank' | 'list' | 'path'
+  readonly errors: 'completions' | 'messages' | 'responses' | 'gemini' | 'rerank' | 'list' | 'path'
   /** The ends of paths that have this type when the config has no `routes`. */
   readonly ends: readonly string[]
 }
@@ -27,6 +27,9 @@ export const ROUTE_TYPES: Readonly<Record<RouteType, RouteProperties>> = {
   Rerank: { operation: 'rerank', errors: 'rerank', ends: ['/rerank'] },
   Models: { operation: null, errors: 'list', ends: ['/models'] },
   Realtime: { operation: 'realtime', errors: 'completions', ends: [] },
+  GenerateContent: { operation: 'chat', errors: 'gemini', ends: [':generateContent', ':streamGenerateContent'] },
+  GeminiTokenCount: { operation: 'count_tokens', errors: 'gemini', ends: [':countTokens'] },
+  GeminiEmbeddings: { operation: 'embeddings', errors: 'gemini', ends: [':embedContent', ':batchEmbedContents'] },
   Passthrough: { operation: null, errors: 'path', ends: [] },
   Detect: { operation: null, errors: 'path', ends: [] },
 }

@@ -4,6 +4,7 @@ import { LlmRecord } from '../../records/llm-record.ts'
 import type { TellFailure, RequestContext } from '../../pipeline/context/request-context.ts'
 import { targetPath } from '../../formats/query-parameters.ts'
 import { modelListFormat } from './client-request.ts'
+import { hideKey } from './gemini-request.ts'
 import { ROUTE_TYPES } from './route-types.ts'
 import type { RouteType } from '../../llm/edits/schema.ts'
 
@@ -15,23 +16,23 @@ type ErrorFormat = 'completions' | 'messages' | 'responses' | 'rerank' | 'gemini
  */
 export function createTellFailure(
   routeType: (path: string) => RouteType | null,
-  clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', Pick<ClientFormat, 'encodeError'>>>,
+  clientFormats: Readonly<
+    Record<'completions' | 'messages' | 'responses' | 'gemini', Pick<ClientFormat, 'encodeError'>>
+  >,
 ): TellFailure {
   return ({ status, failure, reason }, rx) => {
+    hideKey(rx)
     const path = targetPath(rx.upstreamTarget)
-    const type = routeType(path) ?? (ONE_MODEL.test(path) ? 'Models' : 'Completions')
+    const type = routeType(path) ?? untypedRoute(path)
     if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= ROUTE_TYPES[type].operation
     const format = formatOf(type, path, rx)
     if (format === null || failure === null) return null
-    if (format === 'gemini') {
-      const error = { code: status, message: failure, status: GEMINI_STATUSES.get(status) ?? 'INTERNAL' }
-      return json({ error })
-    }
     if (format === 'bedrock') {
       return json({ message: failure }, ['x-amzn-errortype', BEDROCK_TYPES.get(status) ?? 'InternalServerException'])
     }
-    // A spent rate limit is plain text unless the client accepts JSON, as the libraries of both vendors do.
-    if (reason === 'RateLimit' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? '')) return null
+    // A spent rate limit is plain text unless the client accepts JSON, as the libraries of OpenAI and Anthropic do.
+    if (reason === 'RateLimit' && format !== 'gemini' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? ''))
+      return null
     const error = { status, kind: kindOfStatus(status), message: failure }
     const encode = format === 'rerank' ? encodeRerankError : clientFormats[format].encodeError
     return json(encode(withModelCode(error, format, rx)).body)
@@ -43,7 +44,12 @@ function withModelCode(error: ChatError, format: ErrorFormat, { notes }: Request
   const code = notes?.['code']
   if (code === 'budget_exceeded' || code === 'budget_unavailable') return { ...error, code }
   if (typeof code !== 'string' || !MODEL_CODES.has(code)) return error
-  return { ...error, code, param: 'model', ...(format !== 'messages' && { kind: 'invalid' as const }) }
+  return {
+    ...error,
+    code,
+    param: 'model',
+    ...(format !== 'messages' && format !== 'gemini' && { kind: 'invalid' as const }),
+  }
 }
 
 function json(body: object, ...headers: (readonly [string, string])[]): ReturnType<TellFailure> {
@@ -54,6 +60,14 @@ function formatOf(type: RouteType, path: string, { headers }: RequestContext): E
   const { errors } = ROUTE_TYPES[type]
   if (errors === 'list') return LIST_FORMATS[modelListFormat(path, headers)]
   return errors === 'path' ? (PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null) : errors
+}
+
+/** The type of a request that the config does not map, for the format of its error. */
+function untypedRoute(path: string): RouteType {
+  if (ONE_MODEL.test(path)) return 'Models'
+  return PATHS.some(([pattern, format]) => format === 'gemini' && pattern.test(path))
+    ? 'GenerateContent'
+    : 'Completions'
 }
 
 /** A request for one model of the list. */
@@ -76,17 +90,6 @@ const MODEL_CODES: ReadonlySet<string> = new Set([
   'model_not_allowed',
   'missing_model',
   'no_model_target',
-])
-
-const GEMINI_STATUSES: ReadonlyMap<number, string> = new Map([
-  [400, 'INVALID_ARGUMENT'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
-  [404, 'NOT_FOUND'],
-  [413, 'INVALID_ARGUMENT'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [503, 'UNAVAILABLE'],
-  [504, 'DEADLINE_EXCEEDED'],
 ])
 
 const BEDROCK_TYPES: ReadonlyMap<number, string> = new Map([

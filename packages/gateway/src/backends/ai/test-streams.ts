@@ -2,7 +2,7 @@
 
 interface VendorStream {
   /** The provider's key in the config. */
-  provider: 'openai' | 'anthropic'
+  provider: 'openai' | 'anthropic' | 'gemini'
   /** Records with the id and model only. */
   start: string
   /** Records after the start and before the text. */
@@ -17,6 +17,8 @@ interface VendorStream {
 
 interface ClientCall {
   path: string
+  /** The path of a request for a whole response, for formats in which the path says whether to stream. */
+  wholePath?: string
   body: (more?: object) => string
   /** The text that a client of the format reads from a stream. */
   textOf: (stream: string) => string
@@ -34,6 +36,14 @@ const chunk = (choices: unknown[], more: object = {}) =>
 const usage = { prompt_tokens: INPUT, completion_tokens: OUTPUT, total_tokens: INPUT + OUTPUT }
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm-2026', output: [], usage: null }
 const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+const generated = (parts: object[], more: object = {}, beside: object = {}) =>
+  data({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    modelVersion: 'm-2026',
+    responseId: 'g1',
+    ...beside,
+  })
+const usageMetadata = { promptTokenCount: INPUT, candidatesTokenCount: OUTPUT, totalTokenCount: INPUT + OUTPUT }
 const message = { id: 'msg_1', type: 'message', role: 'assistant' }
 
 export const vendorStreams = {
@@ -97,6 +107,15 @@ export const vendorStreams = {
     error: named({ type: 'error', code: 'server_error', message: 'too much to do', param: null }),
     inputTokens: null,
   },
+  gemini: {
+    provider: 'gemini',
+    start: data({ modelVersion: 'm-2026', responseId: 'g1' }),
+    begin: '',
+    piece: (text) => generated([{ text }]),
+    end: generated([{ text: '' }], { finishReason: 'STOP' }, { usageMetadata }),
+    error: data({ error: { code: 503, message: 'too much to do', status: 'UNAVAILABLE' } }),
+    inputTokens: null,
+  },
 } satisfies Record<string, VendorStream>
 
 export type StreamName = keyof typeof vendorStreams
@@ -125,6 +144,15 @@ export const clientCalls: Readonly<Record<StreamName, ClientCall>> = {
     errorOf: (stream) =>
       found(stream, (it) => (textIn(it, ['type']) === 'error' ? textIn(it, ['message']) : null)) ??
       found(stream, (it) => textIn(it, ['response', 'error', 'message'])),
+  },
+  gemini: {
+    path: '/v1beta/models/m:streamGenerateContent?alt=sse',
+    wholePath: '/v1beta/models/m:generateContent',
+    // The path says whether to stream.
+    body: ({ stream: _inPath, ...more }: { stream?: boolean } = {}) =>
+      JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }], ...more }),
+    textOf: (stream) => joined(stream, (it) => textIn(it, ['candidates', 0, 'content', 'parts', 0, 'text'])),
+    errorOf: (stream) => found(stream, (it) => textIn(it, ['error', 'message'])),
   },
 }
 

@@ -51,7 +51,11 @@ export function writeModelList(format: ModelListFormat, models: readonly ListedM
 export function writeModel(format: ModelListFormat, model: ListedModel, now: number): JsonObject {
   const { id, title = id, created = now, owner = 'portico' } = model
   if (format === 'openai') return { id, object: 'model', created, owned_by: owner }
-  if (format === 'gemini') return { name: `models/${id}`, baseModelId: id, displayName: title }
+  if (format === 'gemini') {
+    // Google's OpenAI-compatible list has the names of resources.
+    const name = id.replace(/^models\//, '')
+    return { name: `models/${name}`, baseModelId: name, displayName: title.replace(/^models\//, '') }
+  }
   return { type: 'model', id, display_name: title, created_at: new Date(created * 1000).toISOString() }
 }
 

@@ -97,6 +97,13 @@ const UNFIT = /^$|[\0-\x1f\x7f]|(^|[/\\])\.{1,2}([/\\]|$)/
 const LITERAL = /%3A|%40|%2C|%3D|%2B/g
 const UNFIT_MODEL = new UnsupportedField('model', 'must be the name of a model')
 
+/** The method of Google's API for a call, and the query that it needs. */
+export function googleMethod({ kind, stream, clientTarget }: ProviderCall): string {
+  if (kind === 'countTokens') return kind
+  if (kind !== 'embeddings') return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return splitTarget(clientTarget)[0].endsWith(':batchEmbedContents') ? 'batchEmbedContents' : 'embedContent'
+}
+
 export type { CredentialHeader } from '../../redaction/credential-names.ts'
 
 /**

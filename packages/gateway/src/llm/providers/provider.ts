@@ -24,6 +24,8 @@ export interface Provider {
   quirks(model: string, format: FormatName): ReadonlySet<string>
   /** The way the provider counts the tokens of a Messages request; null when it does not count. */
   tokenCount(model: string): TokenCountKind | null
+  /** Whether the provider has Google's own calls for a model, besides chats: token counts and embeddings. */
+  hasGoogleCalls?(model: string, kind: 'countTokens' | 'embeddings'): boolean
   /** The embedding format for a model; null when the provider has no embeddings for the model. */
   embeddings(model: string): EmbeddingsKind | null
   /** The further calls of OpenAI's API that the provider has; they are forwarded in OpenAI's format. */
@@ -75,7 +77,7 @@ export interface ProviderCall {
 /** `messages` is Anthropic's own request; `bedrock` wraps that request for Bedrock. */
 type TokenCountKind = 'messages' | 'bedrock'
 
-/** `openai` means that the client's request is forwarded unchanged. */
+/** `openai` means that a client of OpenAI has its request forwarded unchanged. */
 export type EmbeddingsKind = 'openai' | 'vertex' | 'titan' | 'cohere' | 'nova'
 
 /** `same` means that the client's request is forwarded unchanged. */

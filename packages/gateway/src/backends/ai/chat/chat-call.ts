@@ -188,7 +188,8 @@ function isErrorOf(format: FormatName, bytes: Buffer): boolean {
   const body = parseJsonObject(bytes.toString('utf8'))
   const error = body?.['error']
   if (!isObject(error)) return false
-  return format === 'messages' ? body?.['type'] === 'error' : error['status'] === undefined
+  if (format === 'messages') return body?.['type'] === 'error'
+  return (format === 'gemini') === (error['status'] !== undefined)
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i

@@ -30,6 +30,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
     awaitsContent: false,
     keepsLastRecord: false,
     endMarks: clientFormats.completions.endMarks,
+    isEnd: null,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
     redact: (text) => text,
     guard: null,

@@ -8,6 +8,8 @@ import {
   streamFault,
 } from '@portico/chat'
 import { latin1 } from '@portico/http'
+import { type JsonObject, parseJsonObject } from '@portico/http/json'
+import { SseData } from '@portico/http/sse'
 import { nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { RecordGuard } from '../../../llm/guards/stream/record-guard.ts'
 import { errorOf } from '../../../llm/guards/rejection.ts'
@@ -34,6 +36,7 @@ export function passStream(
     hidesUsage: prepared.hidesUsage,
     awaitsContent,
     endMarks: format.endMarks,
+    isEnd: format.isEnd ?? null,
     keepsLastRecord: format.resumeStreamEncoder !== undefined,
     tellError(error, passed) {
       const resumed = passed === null ? undefined : format.resumeStreamEncoder?.(context, passed)
@@ -52,6 +55,8 @@ interface NativeOptions {
   hidesUsage: boolean
   /** The end marks of the stream's format. */
   endMarks: RegExp
+  /** Whether a record with an end mark ends the stream; null when the marks are never the text of a model. */
+  isEnd: ((record: JsonObject) => boolean) | null
   tellError: TellError
   /** Whether `tellError` needs the last record that was sent to the client. */
   keepsLastRecord: boolean
@@ -126,7 +131,10 @@ export class NativeStream implements StreamWork {
     if (this.#broken !== null) return this.#breakOff(this.#broken, 'stream_unreadable')
     if (this.#isFinished || this.#hasError) {
       // Some formats send the finish reason before the usage; their decoders emit `finish` last.
-      for (const event of this.#decoder.end()) if (event.type === 'finish') this.#observer.observe(event)
+      const last = this.#decoder.end()
+      const cut = this.#options.isEnd === null || this.#hasError ? undefined : last.find(({ type }) => type === 'error')
+      if (cut?.type === 'error') return this.#breakOff(cut.error, 'stream_incomplete')
+      for (const event of last) if (event.type === 'finish') this.#observer.observe(event)
       this.#hasBegun = true
       return this.#last(isShown ? [this.#plain(rest)] : NOTHING)
     }
@@ -225,11 +233,12 @@ export class NativeStream implements StreamWork {
   #read(record: Buffer): boolean {
     const text = latin1(record, 0, record.length)
     // Only events are read and guarded. A whole response in place of a stream may contain the same mark.
-    const isEnd = !this.#isFinished && this.#options.endMarks.test(text) && EVENT.test(text)
+    const isMarked = !this.#isFinished && this.#options.endMarks.test(text) && EVENT.test(text)
+    const isEnd = isMarked && this.#endsStream(record)
     if (isEnd) this.#isFinished = true
     if (this.#hasBegun) this.#recordCount++
     // The record that ends the response has the finish reason.
-    if (this.#hasToken && !isEnd && !MARKS.test(text)) {
+    if (this.#hasToken && !isMarked && !MARKS.test(text)) {
       this.#hasFinalUsage = false
       return true
     }
@@ -246,6 +255,13 @@ export class NativeStream implements StreamWork {
       this.#observer.observe(event)
     }
     return !this.#options.hidesUsage || !isOnlyUsage(text)
+  }
+
+  #endsStream(record: Buffer): boolean {
+    const { isEnd } = this.#options
+    if (isEnd === null) return true
+    const body = parseJsonObject(new SseData(record.toString('utf8')).text)
+    return body !== null && isEnd(body)
   }
 
   /** A record that both begins a response and fails it counts as an error. */

@@ -1,5 +1,6 @@
 import type { HeaderBlock } from '@portico/http'
 import { type JsonBody, modelInPath } from '../client-request.ts'
+import { PATH_MEMBERS } from '../gemini-request.ts'
 import {
   applyEdits,
   hasLargeNumber,
@@ -128,7 +129,8 @@ export function prepareChat(edited: EditedChat): PreparedChat | UnsupportedField
     const all = joinEdits(edits, needed)
     const encoded = applyEdits(chat.body.value, all)
     const finished = vendor.finishBody(encoded, call, chat.headers)
-    const bytes = spliceJson(chat.body, joinEdits(all, finished))
+    const inPath = chat.format.name === 'gemini' ? PATH_MEMBERS : NO_EDITS
+    const bytes = spliceJson(chat.body, joinEdits(all, finished, inPath))
     return { understood, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes, encoded }
   }
   if (understood.fault !== null) return understood.fault
@@ -258,7 +260,7 @@ class UnderstoodChat {
 
   #decode(): ChatRequest {
     const { format, original, edits, body, model } = this.#text
-    const read = format.decodeRequest(edits.has('messages') ? body : withExactInputs(format, original, body))
+    const read = format.decodeRequest(withExactInputs(format, { original, edits, body }))
     if (!(read instanceof UnsupportedField)) return read
     this.#fault = read
     return unreadRequest(format.name, body, model)
@@ -284,13 +286,19 @@ function unreadRequest(format: FormatName, body: JsonObject, model: string): Cha
   }
 }
 
-/** Parses tool arguments, which are objects in Messages, without rounding long ids. */
-function withExactInputs(format: ClientFormat, original: JsonBody, body: JsonObject): JsonObject {
-  const { bytes } = original
+/** Parses tool arguments, which are objects in these formats, without rounding long ids. */
+function withExactInputs(
+  { name }: ClientFormat,
+  { original, edits, body }: Pick<ChatText, 'original' | 'edits' | 'body'>,
+): JsonObject {
+  const inputs = INPUTS[name]
   // Digits are ASCII, so this cheap test avoids locating the members in most bodies.
-  if (format.name !== 'messages' || !hasLargeNumber(bytes.toString('latin1'))) return body
-  const member = original.members.find(({ name }) => name === 'messages')
+  if (inputs === undefined || edits.has(inputs) || !hasLargeNumber(original.bytes.toString('latin1'))) return body
+  const member = original.members.find((each) => each.name === inputs)
   if (member === undefined) return body
-  const messages = parseExactJson(bytes.toString('utf8', member.valueStart, member.valueEnd))
-  return messages === undefined ? body : { ...body, messages }
+  const exact = parseExactJson(original.bytes.toString('utf8', member.valueStart, member.valueEnd))
+  return exact === undefined ? body : { ...body, [inputs]: exact }
 }
+
+/** The members with the conversation. */
+const INPUTS: Readonly<Partial<Record<FormatName, string>>> = { messages: 'messages', gemini: 'contents' }

@@ -1,4 +1,4 @@
-import { joinEdits, spliceJson } from '@portico/http/json'
+import { joinEdits, type MemberEdits, NO_EDITS, spliceJson } from '@portico/http/json'
 import type { Json, JsonObject } from '@portico/chat'
 import type { EditedRequest } from '../../../llm/edits/request-edits.ts'
 import type { JsonBody } from '../client-request.ts'
@@ -9,14 +9,16 @@ interface CheckedBody {
   model: string
   /** The body, for translations. */
   value: JsonObject
-  /** The body as bytes: members that did not change keep those of the client. */
-  bytes: () => Buffer
+  /** The body as bytes, after further edits: members that did not change keep those of the client. */
+  bytes: (more?: MemberEdits) => Buffer
 }
 
 export function checkedBody(body: JsonBody, edited: EditedRequest, guarded: GuardedParts = {}): CheckedBody {
   const { model, edits, body: before } = edited
   const value = guarded.body ?? before
-  return { model, value, bytes: () => spliceJson(body, joinEdits(edits, masksOf(before, value))) }
+  const bytes = (more: MemberEdits = NO_EDITS): Buffer =>
+    spliceJson(body, joinEdits(edits, masksOf(before, value), more))
+  return { model, value, bytes }
 }
 
 function masksOf(before: JsonObject, after: JsonObject): ReadonlyMap<string, Json | undefined> {

@@ -1,6 +1,13 @@
 import type { JsonBody } from '../client-request.ts'
 import { applyEdits, joinEdits, type MemberEdits, spliceJson } from '@portico/http/json'
-import { type ClientFormat, type Json, type Loss, UnsupportedField, type UpstreamFormat } from '@portico/chat'
+import {
+  type ClientFormat,
+  type Json,
+  type JsonObject,
+  type Loss,
+  UnsupportedField,
+  type UpstreamFormat,
+} from '@portico/chat'
 import {
   decodeEmbeddingRequest,
   type EmbeddingRequest,
@@ -11,6 +18,7 @@ import {
   joinEmbeddings,
   requestsOf,
 } from '@portico/chat/embeddings'
+import type { EmbeddingsKind } from '../../../llm/providers/provider.ts'
 import type { LlmRecord } from '../../../records/llm-record.ts'
 import type { EditedRequest } from '../../../llm/edits/request-edits.ts'
 import type { HeaderBlock } from '@portico/http'
@@ -59,29 +67,52 @@ export function embeddingsJob(
         const bytes = spliceJson(body, edited.edits)
         return { call, bytes, read, readError, cacheable: bodiesForCache, translation }
       }
-      const losses: Loss[] = []
-      const bodies = encodeAll(request, edited.model, upstream, losses)
-      if (bodies instanceof UnsupportedField) return bodies
-      const [first, ...others] = bodies
-      const answers: Embeddings[] = []
-      const read: PreparedJob['read'] = (answer, headers, facts) => {
-        const embeddings = upstream.decodeResponse(answer, headerOf(headers))
-        if (embeddings === null) return null
-        answers.push(embeddings)
-        const next = others.shift()
-        if (next !== undefined) return new NextRequest(next)
-        const all = joinEmbeddings(answers)
-        observe(all, facts)
-        return encodeEmbeddings(all, request)
-      }
-      const translation = { from: CLIENT_FORM, to: `embeddings.${kind}`, losses }
-      const cacheable = others.length === 0 ? bodiesForCache : null
-      return { call, bytes: first ?? null, read, readError, cacheable, translation }
+      const translated = { request, from: CLIENT_FORM, encode: (all: Embeddings) => encodeEmbeddings(all, request) }
+      return translateEmbeddings(translated, { kind, call, readError, cacheable: bodiesForCache })
     },
   }
 }
 
 const CLIENT_FORM = 'embeddings.openai'
+
+interface TranslatedEmbeddings {
+  request: EmbeddingRequest
+  /** The client's format, for the trace. */
+  from: string
+  /** Encodes the response for the client. */
+  encode: (embeddings: Embeddings) => JsonObject
+}
+
+/** A job that asks a provider of another format, in several requests if the provider takes one text at a time. */
+export function translateEmbeddings(
+  { request, from, encode }: TranslatedEmbeddings,
+  {
+    kind,
+    call,
+    readError,
+    cacheable,
+  }: Pick<PreparedJob, 'call' | 'readError' | 'cacheable'> & { kind: EmbeddingsKind },
+): PreparedJob | UnsupportedField {
+  const upstream: EmbeddingUpstream = embeddingUpstreams[kind]
+  const losses: Loss[] = []
+  const bodies = encodeAll(request, call.model, upstream, losses)
+  if (bodies instanceof UnsupportedField) return bodies
+  const [first, ...others] = bodies
+  const isSingle = others.length === 0
+  const answers: Embeddings[] = []
+  const read: PreparedJob['read'] = (answer, headers, facts) => {
+    const embeddings = upstream.decodeResponse(answer, headerOf(headers))
+    if (embeddings === null) return null
+    answers.push(embeddings)
+    const next = others.shift()
+    if (next !== undefined) return new NextRequest(next)
+    const all = joinEmbeddings(answers)
+    observe(all, facts)
+    return encode(all)
+  }
+  const translation = { from, to: `embeddings.${kind}`, losses }
+  return { call, bytes: first ?? null, read, readError, cacheable: isSingle ? (cacheable ?? null) : null, translation }
+}
 
 /** The bodies of all requests that it takes. */
 function encodeAll(

@@ -19,7 +19,7 @@ interface ModelsQuestion {
 /** The list of available models, in the format of the client's library. */
 export function modelsJob(
   { target, headers, configured, allows }: ModelsQuestion,
-  clientFormats: Readonly<Record<'completions' | 'messages', ClientFormat>>,
+  clientFormats: Readonly<Record<'completions' | 'messages' | 'gemini', ClientFormat>>,
   { upstreamFormats, clock }: Pick<CallServices, 'upstreamFormats' | 'clock'>,
 ): WholeJob {
   const wanted = modelListFormat(targetPath(target), headers)
@@ -29,7 +29,7 @@ export function modelsJob(
   }
   return {
     operation: null,
-    format: wanted === 'anthropic' ? clientFormats.messages : clientFormats.completions,
+    format: clientFormats[CLIENTS[wanted]],
     prepare({ vendor }) {
       const { modelList } = vendor
       // A provider without a model list gets the list of configured names.
@@ -58,6 +58,8 @@ export function modelsJob(
     },
   }
 }
+
+const CLIENTS = { anthropic: 'messages', gemini: 'gemini', openai: 'completions' } as const
 
 const ERRORS: Readonly<Record<ModelListKind, FormatName>> = {
   openai: 'completions',

@@ -8,6 +8,7 @@ import {
   createTarget,
   destinationOf,
   dropForeignHeaders,
+  googleMethod,
 } from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
 import { isOpenAiCall, OPENAI_CALLS, type OpenAiCall } from '../openai-calls.ts'
@@ -28,14 +29,16 @@ export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
     chatFormats: () => ['gemini'],
     quirks: (_model, format) => (format === 'gemini' ? CALL_IDS : NONE),
     tokenCount: () => null,
+    hasGoogleCalls: () => true,
     embeddings: () => 'openai',
     calls: CALLS,
     rerank: () => null,
     modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
-    finishHeaders(headers, { kind }, credential) {
-      const isCompatible = kind === 'embeddings' || kind === 'models' || (kind !== 'chat' && isOpenAiCall(kind))
+    finishHeaders(headers, { kind, format }, credential) {
+      const isCompatible =
+        (kind === 'embeddings' && format !== 'gemini') || kind === 'models' || (kind !== 'chat' && isOpenAiCall(kind))
       placeCredential(headers, credential, isCompatible ? alwaysBearer : keyHeader)
       if (kind !== 'raw') dropForeignHeaders(headers, 'google')
     },
@@ -44,8 +47,8 @@ export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
 }
 
 function ownTarget(call: ProviderCall): string | UnsupportedField | null {
-  const { kind } = call
-  if (kind === 'chat') return generateTarget(call)
+  const { kind, format } = call
+  if (kind === 'chat' || format === 'gemini') return modelTarget(call)
   if (isOpenAiCall(kind)) return `/v1beta/openai/${OPENAI_CALLS[kind]}`
   switch (kind) {
     // The endpoint that speaks OpenAI's formats.
@@ -60,11 +63,10 @@ function ownTarget(call: ProviderCall): string | UnsupportedField | null {
   }
 }
 
-function generateTarget({ model, stream }: ProviderCall): string | UnsupportedField {
-  const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(model) ?? []
+function modelTarget(call: ProviderCall): string | UnsupportedField {
+  const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(call.model) ?? []
   const segment = modelSegment(name)
-  if (segment instanceof UnsupportedField) return segment
-  return `/v1beta/${collection}/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+  return segment instanceof UnsupportedField ? segment : `/v1beta/${collection}/${segment}:${googleMethod(call)}`
 }
 
 /** The header for a credential: API keys of both kinds have their own header, tokens use `Authorization`. */

@@ -8,6 +8,7 @@ import {
   createTarget,
   destinationOf,
   dropForeignHeaders,
+  googleMethod,
 } from '../provider-kit.ts'
 import { NONE } from '../openai-models.ts'
 import { NO_CALLS, type Provider, type ProviderCall } from '../provider.ts'
@@ -32,6 +33,7 @@ export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider
       return claudeQuirks(model, { structuredSince: 406 }).add('noModel').add('noCacheScope').add('bytesOnly')
     },
     tokenCount: (model) => (vertexModel(model).publisher === 'anthropic' ? 'messages' : null),
+    hasGoogleCalls: (model, kind) => kind === 'countTokens' && vertexModel(model).publisher === 'google',
     embeddings: () => 'vertex',
     calls: NO_CALLS,
     rerank: () => 'vertex',
@@ -58,6 +60,7 @@ function ownTarget(root: string, call: ProviderCall): string | UnsupportedField 
   if (isOpenAiCall(kind)) return new UnsupportedField('path', 'vertexai has no such call')
   switch (kind) {
     case 'countTokens':
+      if (call.format === 'gemini') return chatTarget(root, call)
       return `${root}/publishers/anthropic/models/count-tokens:rawPredict`
     case 'embeddings':
       return modelTarget(`${root}/publishers/google/models`, googleName(call.model), 'predict')
@@ -71,17 +74,14 @@ function ownTarget(root: string, call: ProviderCall): string | UnsupportedField 
   }
 }
 
-function chatTarget(root: string, { model, stream }: ProviderCall): string | UnsupportedField {
+function chatTarget(root: string, call: ProviderCall): string | UnsupportedField {
+  const { model, stream } = call
   const { publisher, name } = vertexModel(model)
   switch (publisher) {
     case 'anthropic':
       return modelTarget(`${root}/publishers/anthropic/models`, name, stream ? 'streamRawPredict' : 'rawPredict')
     case 'google':
-      return modelTarget(
-        `${root}/publishers/google/models`,
-        name,
-        stream ? 'streamGenerateContent?alt=sse' : 'generateContent',
-      )
+      return modelTarget(`${root}/publishers/google/models`, name, googleMethod(call))
     case 'other':
       return `${root}/endpoints/openapi/chat/completions`
   }

@@ -1,0 +1,71 @@
+import type { Json, MemberEdits } from '@portico/http/json'
+import { parameterValues, targetPath, targetQuery, withHiddenParameter } from '../../formats/query-parameters.ts'
+import type { Failure } from '../../pipeline/context/failure.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import { JsonBody } from './client-request.ts'
+
+/**
+ * Requests to Google's API name the model and whether to stream in the path. The gateway adds both to the value of the
+ * body, as `model` and `stream`, where policies, records and guards look for them. They are never sent in the body.
+ */
+
+/** Edits that remove from a body what stands in the path. */
+export const PATH_MEMBERS: MemberEdits = new Map([
+  ['model', undefined],
+  ['stream', undefined],
+])
+
+/** The body with the members of the path, or why the request cannot be served. */
+export function withPathMembers(body: JsonBody, target: string): JsonBody | Failure {
+  const path = targetPath(target)
+  const model = modelOfPath(path)
+  if (model === null) return invalid('the path names no model')
+  const isStream = path.endsWith(':streamGenerateContent')
+  if (isStream && !isEventStream(targetQuery(target))) {
+    return invalid('the gateway streams as server-sent events only: add `alt=sse` to the query')
+  }
+  const { model: named, stream } = body.value
+  if (stream !== undefined) return invalid('`stream` is unknown in the body: use the path of streamGenerateContent')
+  if (named !== undefined && !isNameOf(named, model)) return invalid('`model` of the body is not the model of the path')
+  return new JsonBody(body.bytes, { ...body.value, model, ...(isStream && { stream: true }) })
+}
+
+/** Whether a name in a body is that of the model in the path: a resource name, or its last part. */
+export function isNameOf(named: Json, model: Json | undefined): boolean {
+  return typeof named === 'string' && (named === model || RESOURCE.exec(named)?.[1] === model)
+}
+
+/** Hides the key that clients of Google's API may send in the query from logs and records. */
+export function hideKey(rx: Pick<RequestContext, 'target'>): void {
+  if (rx.target.includes('?')) rx.target = withHiddenParameter(rx.target, 'key')
+}
+
+/** The model of a path such as `/v1beta/models/gemini-2.5-pro:generateContent`; models of other vendors may have slashes. */
+function modelOfPath(path: string): string | null {
+  const [, collection, encoded = ''] = MODEL.exec(path) ?? []
+  const name = decoded(encoded)
+  if (name === null || UNFIT.test(name)) return null
+  return collection === 'tunedModels' ? `tunedModels/${name}` : name
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+function isEventStream(query: string): boolean {
+  return [...parameterValues(query, 'alt'), ...parameterValues(query, '$alt')].includes('sse')
+}
+
+function invalid(why: string): Failure {
+  const message = `failed to process LLM request: ${why}`
+  return { status: 400, message, reason: 'InvalidRequest', code: 'unreadable_request' }
+}
+
+const MODEL = /^.*?\/(models|tunedModels)\/(.+):[A-Za-z]+$/
+const RESOURCE = /(?:^|\/)models\/(.+)$/
+/** Nothing, control characters, and segments that servers resolve. */
+const UNFIT = /^$|[\0-\x1f\x7f]|(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
