@@ -106,7 +106,7 @@ describe('the end of a session', () => {
 
   it('is the end in every worker', async (t) => {
     const target = await pinging(t)
-    const fleet = await useFleet(t, { workers: 3, entry: new URL('../../process/workers/worker.ts', import.meta.url) })
+    const fleet = await useFleet(t, { workers: 3 })
     await fleet.apply(mcpConfig({ one: target }))
     const caller = new McpCaller(fleet.port(), { connection: 'close' })
     for (let round = 0; round < 10; round += 1) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { BroadcastChannel, type ResourceLimits } from 'node:worker_threads'
+import { BroadcastChannel, type ResourceLimits, setEnvironmentData } from 'node:worker_threads'
 import { Gateway } from '../../process/config/gateway.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { loadConfig } from '../../sources/file.ts'
@@ -8,7 +8,9 @@ import { Supervisor } from '../../process/workers/supervisor.ts'
 import { parseLogFilter } from '../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../telemetry/log/logger.ts'
 import { Collector } from '../../telemetry/metrics/metrics-collect.ts'
+import { builtWorker } from '../shipped-program.ts'
 import type { Fate } from './mortal-worker.ts'
+import { WORKER_MODULE } from './mortal-worker-config.ts'
 
 export interface FleetOptions {
   workers: number
@@ -17,8 +19,9 @@ export interface FleetOptions {
   entry?: URL
 }
 
-/** A supervisor with its gateway in this thread, not started. */
+/** A supervisor with its gateway in this thread, not started. Its workers run the built program. */
 export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
+  setEnvironmentData(WORKER_MODULE, builtWorker())
   const filter = parseLogFilter('warn')
   assert.ok(filter.ok)
   const lines: string[] = []

@@ -1,7 +1,10 @@
-import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
+import { createRequire } from 'node:module'
+import { BroadcastChannel, getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import type { ToWorker, WorkerSettings } from '../../process/workers/messages.ts'
-import '../../process/workers/worker.ts'
-import { DEADLY } from './mortal-worker-config.ts'
+import { DEADLY, WORKER_MODULE } from './mortal-worker-config.ts'
+
+// The worker listens to messages before this module does.
+createRequire(import.meta.url)(getEnvironmentData(WORKER_MODULE) as string)
 
 /** An order to the worker of this name, or to every worker when `name` is null. */
 export interface Fate {
