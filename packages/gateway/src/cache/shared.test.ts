@@ -152,6 +152,31 @@ describe('a shared cache', { skip: noRedis }, () => {
     assert.match(await ask(2), /^hit/)
   })
 
+  test('goes on as misses while Redis has no memory left, says so, and shares again after that', async (t) => {
+    const server = await usePatientRedis(t)
+    const { add, lines } = await useGateways(t, server.settings)
+    const [one, other] = [await add(), await add()]
+    const client = connectRedis(server.settings)
+    t.after(() => client.close())
+    await one.chat({ seed: 1 })
+    await one.isStored(1)
+    await client.call(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
+    await client.call(['CONFIG', 'SET', 'maxmemory', '1'])
+    assert.match(cacheOf(await other.chat({ seed: 1 })) ?? '', /^hit/, 'what is stored can be read')
+    const answer = await one.chat({ seed: 2 })
+    assert.deepEqual([answer.status, cacheOf(answer)], [200, 'miss'])
+    await eventually('the log says why', () =>
+      /warn.*cache store refuses writes, answers are not stored.*OOM/.test(lines.join('\n')),
+    )
+    assert.match(cacheOf(await one.chat({ seed: 2 })) ?? '', /^hit/, 'the memory of the worker serves it')
+    assert.equal(cacheOf(await other.chat({ seed: 2 })), 'miss')
+    await client.call(['CONFIG', 'SET', 'maxmemory', '0'])
+    await one.chat({ seed: 3 })
+    await one.isStored(2)
+    assert.match(cacheOf(await other.chat({ seed: 3 })) ?? '', /^hit/)
+    await eventually('the log says that it works', () => /cache store stores answers again/.test(lines.join('\n')))
+  })
+
   test('follows a purge by another gateway before it serves the answer to a similar request', async (t) => {
     const server = await usePatientRedis(t)
     // The embeddings of the provider are all near to each other.

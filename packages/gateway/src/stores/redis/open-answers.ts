@@ -20,8 +20,6 @@ export function openRedisAnswers(settings: RedisSettings, { log, counts, ...part
   const { host, port, prefix } = settings
   const scripts = createAnswerScripts()
   const server = `${host}:${port}`
-  let known: string | null = null
-  let reportedAt = -Infinity
   return new RedisAnswers({
     ...parts,
     client: connectRedis(settings, scripts),
@@ -31,19 +29,32 @@ export function openRedisAnswers(settings: RedisSettings, { log, counts, ...part
       counts.count('redis', isStored ? 'stored' : 'rejected')
       if (evicted > 0) counts.count('redis', 'evicted', evicted)
     },
-    report(problem) {
-      if (problem === known) return
-      const now = performance.now()
-      if (problem === null) log.info('cache store works again', { server })
-      // A server that comes and goes is reported once a minute.
-      else if (known === null && now - reportedAt < REPORT_MS) return
-      else {
-        log.warn('cache store unavailable, calls go on without shared answers', { server, cause: problem })
-        reportedAt = now
-      }
-      known = problem
-    },
+    report: problemLog(
+      (cause) => log.warn('cache store unavailable, calls go on without shared answers', { server, cause }),
+      () => log.info('cache store works again', { server }),
+    ),
+    reportStoring: problemLog(
+      (cause) => log.warn('cache store refuses writes, answers are not stored', { server, cause }),
+      () => log.info('cache store stores answers again', { server }),
+    ),
   })
+}
+
+/** Returns the function that logs changes of a problem. A problem that comes and goes is logged once a minute. */
+function problemLog(began: (problem: string) => void, ended: () => void): (problem: string | null) => void {
+  let known: string | null = null
+  let reportedAt = -Infinity
+  return (problem) => {
+    if (problem === known) return
+    const now = performance.now()
+    if (problem === null) ended()
+    else if (known === null && now - reportedAt < REPORT_MS) return
+    else {
+      began(problem)
+      reportedAt = now
+    }
+    known = problem
+  }
 }
 
 const REPORT_MS = 60_000

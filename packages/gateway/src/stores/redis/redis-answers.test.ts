@@ -18,6 +18,7 @@ function useAnswers(t: TestContext, settings: RedisServer['settings']) {
   const answers = new RedisAnswers({
     ...{ client, scripts, prefix: settings.prefix, sessionKeys: () => ['ab'.repeat(32)], record() {} },
     report: (problem) => void counts.problems.push(problem),
+    reportStoring() {},
     stored(isStored, evicted) {
       counts[isStored ? 'stored' : 'rejected'] += 1
       counts.evicted += evicted

@@ -24,6 +24,8 @@ interface RedisAnswersParts {
   record(outcome: CalloutOutcome, milliseconds: number): void
   /** Called with each failure, and with null when Redis answers. */
   report(problem: string | null): void
+  /** Called when Redis answers but refuses to store, because its memory or its disk is full, and with null when it stores. */
+  reportStoring(problem: string | null): void
   /** Called with the outcome of storing an answer, and the number of answers that made room for it. */
   stored(isStored: boolean, evicted: number): void
 }
@@ -82,10 +84,14 @@ export class RedisAnswers implements AnswerStore {
     ]
     this.#run(['EVALSHA', this.#scripts.put.sha, '0', ...values])
       .then((reply) => {
+        this.#parts.reportStoring(null)
         const [isStored, evicted] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
         this.#parts.stored(isStored === 1, typeof evicted === 'number' ? evicted : 0)
       })
-      .catch(() => this.#parts.stored(false, 0))
+      .catch((error: unknown) => {
+        if (error instanceof WriteRefused) this.#parts.reportStoring(error.message)
+        this.#parts.stored(false, 0)
+      })
       .finally(() => (this.#sending -= bytes))
   }
 
@@ -121,7 +127,7 @@ export class RedisAnswers implements AnswerStore {
     return this.#sealed.codec
   }
 
-  /** Rejects with `RedisUnavailable` when the command failed, whatever the reason. */
+  /** Rejects with `RedisUnavailable` when the command failed, or with `WriteRefused`. */
   async #run(command: readonly string[]): Promise<RedisReply> {
     const { client } = this.#parts
     try {
@@ -131,10 +137,12 @@ export class RedisAnswers implements AnswerStore {
         return reply
       }
       const problem = `Redis answered ${reply.code}`
+      if (REFUSES_WRITES.has(reply.code)) throw new WriteRefused(problem)
       if (NEEDS_CONNECTION.has(reply.code)) client.reset(problem)
       throw new RedisUnavailable(problem, { wasSent: true })
     } catch (error) {
-      this.#parts.report(error instanceof Error ? error.message : String(error))
+      const isRefused = error instanceof WriteRefused
+      this.#parts.report(isRefused ? null : error instanceof Error ? error.message : String(error))
       throw error
     }
   }
@@ -148,6 +156,11 @@ function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 32)
 }
 
+/** Redis works, but stores nothing. */
+class WriteRefused extends Error {}
+
+/** Errors of a server whose memory, or whose disk, is full. */
+const REFUSES_WRITES = new Set(['OOM', 'MISCONF'])
 /** Errors that another connection mends: it loads the scripts, and may reach another server. */
 const NEEDS_CONNECTION = new Set(['NOSCRIPT', 'NOAUTH', 'READONLY', 'MASTERDOWN'])
 const ANSWERS_AT_LEAST = 8
