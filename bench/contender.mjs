@@ -37,6 +37,7 @@ export async function startContender(what, bench) {
     certificate,
     jwks,
     provider,
+    cache: what.chat?.cache !== undefined,
     tools,
     probed: what.probed ?? false,
     unbuffered,

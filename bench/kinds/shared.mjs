@@ -140,6 +140,8 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
   const headers = {
     ...(scenario.secured && { authorization: `Bearer ${bench.identity.token}` }),
     ...(chat && { 'content-type': 'application/json' }),
+    // Asks the provider, and stores its answer.
+    ...(chat?.cache === 'miss' && { 'cache-control': 'no-cache' }),
     ...peer.headers?.(bench),
   }
   const paths = chat ? [peer.chatPath ?? PATHS[chat.client]] : (scenario.paths ?? ['/'])

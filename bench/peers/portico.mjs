@@ -59,13 +59,26 @@ function textOf(setup) {
 }
 
 function config(setup) {
-  const { port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys, logs } =
-    setup
+  const {
+    port,
+    readinessPort,
+    origin,
+    protocol,
+    certificate,
+    routes,
+    jwks,
+    provider,
+    cache,
+    tools,
+    workers,
+    keys,
+    logs,
+  } = setup
   const { policies = {}, frontend, backend } = setup.extension ? extensionOf(setup) : {}
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
-    backends: [backend ?? backendOf({ provider, tools, origin })],
+    backends: [backend ?? backendOf({ provider, cache, tools, origin })],
     policies: {
       ...(jwks && securedBy(jwks)),
       ...(keys && limitedBy(keys)),
@@ -123,16 +136,19 @@ function extensionOf({ extension, origin, services }) {
   }
 }
 
-function backendOf({ provider, tools, origin }) {
-  if (provider) return models(provider, origin)
+function backendOf({ provider, cache, tools, origin }) {
+  if (provider) return models({ provider, cache }, origin)
   if (!tools) return { host: `127.0.0.1:${origin}` }
   return { mcp: { targets: [{ name: 'origin', static: { host: '127.0.0.1', port: origin, path: MCP_PATH } }] } }
 }
 
-function models(provider, origin) {
+/** The requests have a temperature. */
+const CACHED = { ai: { cache: { ttl: '1h', when: 'true', scope: '"all"' } } }
+
+function models({ provider, cache }, origin) {
   return {
     ai: { provider: { [provider]: {}, host: '127.0.0.1', port: origin } },
-    policies: { auth: { key: 'key-of-the-gateway' } },
+    policies: { auth: { key: 'key-of-the-gateway' }, ...(cache && CACHED) },
   }
 }
 
