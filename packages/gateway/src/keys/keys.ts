@@ -35,11 +35,12 @@ export class Keys {
     this.#settings = settings
     this.#log = log
     this.#thread = this.#start()
+    setTimeout(() => this.#opened.resolve(), OPEN_MS).unref()
     collector.provide('key_store_up', [], () => (this.#state.problem === null ? 1 : 0))
     collector.provide('key_store_entries', [], () => this.#state.entries)
   }
 
-  /** Resolves when the keys are there, or cannot be read. */
+  /** Resolves when the keys are there, or cannot be read, or after a time limit. */
   get opened(): Promise<void> {
     return this.#opened.promise
   }
@@ -137,6 +138,8 @@ export class Keys {
 }
 
 const THREAD_GONE: KeyRefusal = { status: 503, message: 'the thread of the key store has ended' }
+/** A gateway that waits longer for its keys serves what needs none. */
+const OPEN_MS = 15_000
 const RESTART_MS = 1_000
 const REPORT_MS = 60_000
 const CLOSE_MS = 5_000

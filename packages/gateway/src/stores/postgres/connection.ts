@@ -52,6 +52,7 @@ export class PostgresConnection {
     if (notified !== undefined) client.on('notification', notified)
     try {
       await within(settings.timeoutMs, 'connecting', client.connect())
+      await connection.query(limitsOf(settings.timeoutMs))
     } catch (error) {
       connection.close()
       throw new Error(problemOf(error, settings), { cause: error })
@@ -76,10 +77,16 @@ export class PostgresConnection {
     }
   }
 
-  /** Runs statements as one transaction. The connection is closed when it fails, which ends the transaction. */
-  async transaction<Result>(begin: string, run: () => Promise<Result>): Promise<Result> {
+  /**
+   * Runs statements as one transaction, each of which may take the time limit. The connection is closed when one fails, which
+   * ends the transaction.
+   */
+  async transaction<Result>(
+    { begin = 'BEGIN', timeoutMs }: { begin?: string; timeoutMs: number },
+    run: () => Promise<Result>,
+  ): Promise<Result> {
     try {
-      await this.query(begin)
+      await this.query(`${begin}; SET LOCAL statement_timeout = ${timeoutMs}`)
       const result = await run()
       await this.query('COMMIT')
       return result
@@ -97,6 +104,14 @@ export class PostgresConnection {
     this.#socket.destroySoon()
     setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
   }
+}
+
+/**
+ * The limits of the server. A statement that waits for a lock goes on when its client has gone, so the statements of a
+ * client that tries again and again would use up the connections of the server.
+ */
+function limitsOf(timeoutMs: number): string {
+  return `SET statement_timeout = ${timeoutMs}; SET idle_in_transaction_session_timeout = ${IDLE_MS}`
 }
 
 function configOf(settings: PostgresSettings, socket: Socket): ClientConfig {
@@ -142,4 +157,6 @@ function problemOf(error: unknown, { host, port }: PostgresSettings): string {
 }
 
 const KEEPALIVE_MS = 15_000
+/** A gateway that stopped in the middle of a transaction holds its locks no longer than this. */
+const IDLE_MS = 10_000
 const LINGER_MS = 500

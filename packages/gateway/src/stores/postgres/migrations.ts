@@ -99,8 +99,8 @@ export async function migrate(
   const { schema } = settings
   const newest = migrations.length
   if ((await versionOf(connection, settings, newest)) === newest) return
-  await connection.transaction('BEGIN', async () => {
-    await connection.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema])
+  await connection.transaction({ timeoutMs: STEP_MS }, async () => {
+    await connection.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema], STEP_MS)
     const version = await versionOf(connection, settings, newest)
     if (version === newest) return
     if (version === 0) {
@@ -110,7 +110,7 @@ export async function migrate(
       await connection.query(`CREATE TABLE ${schema}.schema_version (version integer NOT NULL)`)
       await connection.query(`INSERT INTO ${schema}.schema_version VALUES (0)`)
     }
-    for (const step of migrations.slice(version)) await connection.query(inSchema(step, schema))
+    for (const step of migrations.slice(version)) await connection.query(inSchema(step, schema), [], STEP_MS)
     await connection.query(`UPDATE ${schema}.schema_version SET version = $1`, [newest])
   })
 }
@@ -143,5 +143,7 @@ export function inSchema(text: string, schema: string): string {
   return text.replaceAll(/\bportico\./g, `${schema}.`)
 }
 
+/** The longest time of a step, and of waiting for the steps of another gateway. */
+const STEP_MS = 60_000
 /** The first half of the key of the lock: `port` in ASCII. */
 const LOCK = 0x70_6f_72_74

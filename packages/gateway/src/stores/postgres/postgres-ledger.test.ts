@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { createAuthority } from '../../testing/certificates.ts'
+import { eventually } from '../../testing/process.ts'
 import { noPostgres, PostgresServer } from '../testing/postgres-server.ts'
 import { describeStore, entryOf } from '../testing/store-contract.ts'
 import { PostgresConnection } from './connection.ts'
@@ -145,6 +146,25 @@ describe('a PostgreSQL database', { skip: noPostgres }, () => {
     const again = await open({ ...settings, timeoutMs: 10_000 })
     await again.add([entryOf('a')])
     assert.equal((await again.usage(ALL)).sums[0]?.calls, 1)
+  })
+
+  test('with a locked table gets no more connections from a gateway that tries again', async (t) => {
+    const { open, connect } = useOpen(t)
+    const settings = server.settings({ timeoutMs: 10_000 })
+    const { schema } = settings
+    await (await open(settings)).add([entryOf('a')])
+    const holder = await connect(settings)
+    await holder.query(`BEGIN; LOCK TABLE ${schema}.ledger IN ACCESS EXCLUSIVE MODE`)
+    for (let i = 0; i < 5; i++) {
+      const store = await open({ ...settings, timeoutMs: 300 })
+      await assert.rejects(store.add([entryOf('b')]), /took longer than 300 ms|statement timeout/)
+      store.close()
+    }
+    const waiting = `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await eventually('nobody waits for the lock', async () => (await server.run(waiting))[0]?.['waiting'] === 0, 5_000)
+    await holder.query('ROLLBACK')
+    const store = await open(settings)
+    assert.equal(await store.add([entryOf('b')]), 1)
   })
 
   test('is reached through TLS only if its certificate is for its name', async (t) => {

@@ -16,7 +16,8 @@ export function queryUsage(
     ${names.length === 0 ? '' : `GROUP BY ${names.join()}`}
     ORDER BY ${['sum(nano_dollars) DESC NULLS LAST', 'sum(calls) DESC', ...names].join()} LIMIT ${MOST_GROUPS + 1}`
   // Both statements see the same entries, also while another gateway removes some.
-  return connection.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
+  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+  return connection.transaction({ begin, timeoutMs }, async () => {
     const [state] = await connection.query(inSchema('SELECT removed_before FROM portico.ledger_state', schema))
     const { first, end, since, firstEnd, last, until } = splitRange(query, Number(state?.['removed_before'] ?? 0))
     const values = [first, end, since, firstEnd, last, until]

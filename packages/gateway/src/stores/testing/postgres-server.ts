@@ -49,7 +49,7 @@ export class PostgresServer {
   /** The fields of `config.stores.postgres`. */
   config(schema: string): object {
     const url = `postgres://${USER}@127.0.0.1:${this.port}/postgres?sslmode=disable`
-    return { url, password: PASSWORD, schema, timeout: '1s' }
+    return { url, password: PASSWORD, schema, timeout: '3s' }
   }
 
   /** Runs statements as the owner of the server. */
