@@ -31,7 +31,7 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
     if (refused !== null) return refused
     if (!isHonoured(name, value)) report(name, value, losses, isKnownMember(request.format, name) ? undefined : UNKNOWN)
   }
-  const list = LISTS[request.format]
+  const list = LISTS[request.format] ?? 'messages[]'
   reportAll(request.format === 'gemini' ? 'systemInstruction.parts[]' : 'system[]', request.system, losses)
   reportAll('tools[]', request.tools, losses)
   for (const message of request.messages) {
@@ -42,13 +42,7 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
 }
 
 /** The member with the conversation. */
-const LISTS: Readonly<Record<FormatName, string>> = {
-  completions: 'messages[]',
-  messages: 'messages[]',
-  responses: 'input[]',
-  gemini: 'contents[]',
-  converse: 'messages[]',
-}
+const LISTS: Readonly<Partial<Record<FormatName, string>>> = { responses: 'input[]', gemini: 'contents[]' }
 
 /** The members of parts, tools and messages that carry fields unknown to the middle. */
 interface ExtendedPart {
@@ -205,8 +199,12 @@ interface Names {
   gemini: string
 }
 
+function isClientFormat(format: FormatName): format is keyof Names {
+  return format === 'completions' || format === 'messages' || format === 'responses' || format === 'gemini'
+}
+
 function namesIn(names: Names, format: FormatName): string | undefined {
-  return format === 'converse' ? undefined : names[format]
+  return isClientFormat(format) ? names[format] : undefined
 }
 
 const fields = {

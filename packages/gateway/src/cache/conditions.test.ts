@@ -34,6 +34,21 @@ describe('the default rule', () => {
       assert.equal(cacheOf(await ask('/v1/responses', { model: 'gpt-test', input: 'hi', ...more })), outcome)
     })
   }
+
+  for (const [more, outcome] of [
+    [{}, 'miss'],
+    [{ generationConfig: { temperature: 1 } }, 'bypass; reason=temperature'],
+    [{ generation_config: { temperature: 1 } }, 'bypass; reason=temperature'],
+    [{ generationConfig: { temperature: 1, seed: 4 } }, 'miss'],
+    [{ tools: [{ functionDeclarations: [{ name: 'f' }] }] }, 'miss'],
+    [{ tools: [{ functionDeclarations: [{ name: 'f' }], codeExecution: {} }] }, 'bypass; reason=provider-tools'],
+  ] as const) {
+    test(`generateContent with ${JSON.stringify(more)}: ${outcome}`, async (t) => {
+      const { ask } = await setUp(t, { handler: (_seen, response) => response.writeHead(500).end('{}') })
+      const body = { contents: [{ parts: [{ text: 'hi' }] }], ...more }
+      assert.equal(cacheOf(await ask('/v1beta/models/gpt-test:generateContent', body)), outcome)
+    })
+  }
 })
 
 test('`when` takes the place of the default rule', async (t) => {

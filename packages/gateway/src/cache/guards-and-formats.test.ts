@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { cacheOf, END, sendChat, setUp, SSE, textOf } from './testing/scene.ts'
 
@@ -9,7 +10,8 @@ async function setUpClients(t: TestContext, scene: Parameters<typeof setUp>[1] =
   const url = `http://127.0.0.1:${set.gateway.port()}`
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ann', maxRetries: 0 })
   const anthropic = new Anthropic({ baseURL: url, apiKey: 'ann', maxRetries: 0 })
-  return { ...set, openai, anthropic }
+  const google = new GoogleGenAI({ apiKey: 'ann', httpOptions: { baseUrl: url } })
+  return { ...set, openai, anthropic, google }
 }
 
 const MODEL = 'gpt-test'
@@ -60,6 +62,20 @@ describe('libraries of vendors get answers from the cache in their format', () =
       assert.deepEqual(data[0]?.embedding, [3, 0.5])
     }
     assert.equal(seen.length, 3)
+  })
+
+  test('Google: whole and streamed', async (t) => {
+    const { google, seen } = await setUpClients(t)
+    for (let i = 0; i < 2; i += 1) {
+      assert.equal((await google.models.generateContent({ model: MODEL, contents: 'hi' })).text, 'answer 1')
+    }
+    for (let i = 0; i < 2; i += 1) {
+      let text = ''
+      const stream = await google.models.generateContentStream({ model: MODEL, contents: 'hi' })
+      for await (const piece of stream) text += piece.text ?? ''
+      assert.equal(text, 'answer 2')
+    }
+    assert.equal(seen.length, 2)
   })
 
   test('OpenAI: tool calls', async (t) => {

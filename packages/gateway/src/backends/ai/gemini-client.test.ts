@@ -130,6 +130,18 @@ describe('to Gemini', () => {
   })
 })
 
+test('a masked request with a large number is still a stream, of the model of the path', async (t) => {
+  const promptGuard = { request: [{ regex: { builtins: ['Ssn'], action: 'Mask' } }] }
+  const { origin, post } = await setUp(t, sends(completion), { provider: { openai: {} }, ai: { promptGuard } })
+  const call = '{"role":"model","parts":[{"functionCall":{"name":"f","args":{"id":12345678901234567890}}}]}'
+  const result = '{"parts":[{"functionResponse":{"name":"f","response":{"output":"123-45-6789"}}}]}'
+  await post('/v1beta/models/gpt-4.1:streamGenerateContent?alt=sse', `{"contents":[${call},${result}]}`)
+  const seen = origin.seen[0]?.body ?? ''
+  assert.match(seen, /"arguments":"\{\\"id\\":12345678901234567890\}".*<SSN>/)
+  const { model, stream } = JSON.parse(seen) as { model: string; stream: boolean }
+  assert.deepEqual([model, stream], ['gpt-4.1', true])
+})
+
 describe('requests that cannot be served', () => {
   const cases: [name: string, path: string, body: object, says: RegExp][] = [
     ['a stream as JSON', `/v1beta/models/${MODEL}:streamGenerateContent`, asked, /add `alt=sse`/],

@@ -48,6 +48,12 @@ test('as clients of each kind read it', () => {
     first_id: 'a',
     last_id: 'b',
   })
+  assert.deepEqual(writeModelList('gemini', [{ id: 'a' }, { id: 'models/b' }], 7), {
+    models: [
+      { name: 'models/a', baseModelId: 'a', displayName: 'a' },
+      { name: 'models/b', baseModelId: 'b', displayName: 'b' },
+    ],
+  })
   assert.deepEqual(writeModelList('anthropic', [], 7), { data: [], has_more: false, first_id: null, last_id: null })
 })
 

@@ -59,7 +59,9 @@ export function exactBody({ chat, edits, body }: EditedChat): JsonObject {
   const { bytes } = chat.body
   if (!hasLargeNumber(bytes.toString('latin1'))) return body
   const exact = parseExactObject(bytes.toString('utf8'))
-  return exact === null ? body : applyEdits(exact, edits)
+  if (exact === null) return body
+  // The value may have members that do not stand in the bytes, but in the path.
+  return applyEdits({ ...chat.body.value, ...exact }, edits)
 }
 
 /** The chat with the texts that guards have masked; members without a mask keep their bytes. */
