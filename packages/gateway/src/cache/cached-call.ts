@@ -35,6 +35,8 @@ export class CachedCall implements Follower {
   #hasLeft = false
   /** Whether the leader looks for a similar request before it asks. */
   #isSearching = false
+  /** The greatest age of an answer that the client takes. */
+  #maxAgeMs = Infinity
 
   constructor(cache: ProviderCache, call: ModelCallRecord, parts: CachedCallParts) {
     this.#cache = cache
@@ -52,6 +54,7 @@ export class CachedCall implements Follower {
   /** `isAnswered` says whether the shared store has answered; null before it was asked. */
   #find(source: CacheableRequest, request: CachedRequest, isAnswered: boolean | null): void {
     const { answer } = this.#parts
+    this.#maxAgeMs = request.control.maxAgeMs
     const found = this.#cache.find(request, isAnswered !== null)
     switch (found.kind) {
       case 'ask':
@@ -163,10 +166,11 @@ export class CachedCall implements Follower {
   served(found: SimilarAnswer): void {
     const { answer, isCurrent } = this.#parts
     const { rx } = this.#call
+    const { ageMs, search } = found
+    if (ageMs >= this.#maxAgeMs) return this.abandoned()
     if (!isCurrent()) return
     this.#shared = null
     this.#isLeader = false
-    const { ageMs, search } = found
     this.#note({ status: 'hit', ageSeconds: Math.floor(ageMs / 1000), reason: null, search })
     containedIn(rx, () => answer(this.#cache.replay(rx, found)))
   }

@@ -87,7 +87,8 @@ export class Embedder {
 
 /** A request of the same client, without the client's credentials. */
 function requestFor(rx: RequestContext, body: Buffer, now: number): RequestContext {
-  const own = ownContext({ path: PATH, authority: rx.authority, connection: rx.connection }, now).rx
+  const { connection, exchange } = rx
+  const { rx: own } = ownContext({ path: PATH, authority: rx.authority, connection, hops: exchange.hops }, now)
   const { apiKey, apiKeyName, basicAuth, jwt, route, requestId, spans } = rx
   own.body = sourceOf(body)
   own.headers.add('content-type', 'application/json')

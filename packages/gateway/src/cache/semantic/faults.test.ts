@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { request } from '../../testing/client.ts'
+import type { TestGatewayOptions } from '../../testing/gateway.ts'
 import { until, useGateway, useOrigin } from '../../testing/scene.ts'
 import { cacheOf, CHAT, LeavingClient, textOf } from '../testing/scene.ts'
 import { inputOf, sendEmbedding, setUpSemantic, vectorOf } from './testing/scene.ts'
@@ -92,11 +93,12 @@ describe('without an embedding, the provider is asked', () => {
 
 describe('equal requests at the same time', () => {
   /** A provider of embeddings whose responses the test writes. */
-  async function setUpOpen(t: Parameters<typeof setUpSemantic>[0]) {
+  async function setUpOpen(t: Parameters<typeof setUpSemantic>[0], options: TestGatewayOptions = {}) {
     const waiting: (() => void)[] = []
     let closed = 0
     const scene = await setUpSemantic(t, {
       semantic: { timeout: '30s' },
+      options,
       embed: (seen, response) => {
         response.on('close', () => (closed += response.writableEnded ? 0 : 1))
         if (inputOf(seen) === 'stored') sendEmbedding(response, [1, 0])
@@ -120,6 +122,21 @@ describe('equal requests at the same time', () => {
       assert.deepEqual([cacheOf(answer), textOf(answer)], ['hit; age=0; similarity=1', 'answer 1'])
     }
     assert.deepEqual([seen.length, embedded.length], [1, 3])
+  })
+
+  test('get no answer that is older than they want', async (t) => {
+    const clock = { now: 1_000_000 }
+    const { gateway, say, waiting } = await setUpOpen(t, { monotonic: () => clock.now })
+    clock.now += 40_000
+    const leader = say('asked')
+    await until(() => waiting.length === 1)
+    const follower = say('asked', {}, { 'cache-control': 'max-age=5' })
+    await until(() => gateway.connectionCount() >= 2)
+    // The gateway refuses this one, after it has read the one before.
+    await say('', { model: '' })
+    waiting[0]?.()
+    assert.deepEqual([cacheOf(await leader), textOf(await leader)], ['hit; age=40; similarity=1', 'answer 1'])
+    assert.deepEqual([cacheOf(await follower), textOf(await follower)], ['miss', 'answer 2'])
   })
 
   test('are answered although the client of the first one leaves', async (t) => {

@@ -2,12 +2,18 @@ import { type ConnectionInfo, emptySource, type Exchange, HeaderBlock, type Sink
 import { RequestContext } from '../context/request-context.ts'
 import type { CallContext } from '../context/step.ts'
 
-/**
- * The context of a call that serves no client, so that the policies of the backend have a request to look at. `connection`
- * is that of the client for whom the gateway calls on its own account.
- */
+interface OwnRequest {
+  readonly path: string
+  readonly authority: string
+  /** The connection of the client for whom the gateway calls; absent when it calls for nobody. */
+  readonly connection?: ConnectionInfo
+  /** The gateways that the request of that client has passed. */
+  readonly hops?: string
+}
+
+/** The context of a call of the gateway itself, so that the policies of the backend have a request to look at. */
 export function ownContext(
-  { path, authority, connection = NOBODY }: { path: string; authority: string; connection?: ConnectionInfo },
+  { path, authority, connection = NOBODY, hops = '' }: OwnRequest,
   now: number,
 ): CallContext & { readonly rx: RequestContext } {
   const exchange: Exchange = {
@@ -21,7 +27,7 @@ export function ownContext(
     upgrade: '',
     teTrailers: false,
     claimsForwarding: false,
-    hops: '',
+    hops,
     observer: null,
     bytesIn: 0,
     bytesOut: 0,
@@ -32,7 +38,7 @@ export function ownContext(
   }
   return {
     rx: new RequestContext(exchange, now),
-    hops: '',
+    hops,
     clientVersion: 'HTTP/1.1',
     clientScheme: 'http',
     connectingTo() {},
