@@ -30,6 +30,7 @@ describe('completion', () => {
       'keys',
       'teams',
       'usage',
+      'cache',
       'prices',
       'complete',
       ':4',

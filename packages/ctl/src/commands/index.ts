@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { cache } from './cache.ts'
 import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
@@ -29,6 +30,7 @@ const workers: readonly Command[] = [
   keys,
   teams,
   usage,
+  cache,
   prices,
 ]
 

@@ -14,6 +14,7 @@ import { isPage, SESSION_PATH } from './guard.ts'
 import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
+import type { CacheSource } from './caches/cache-api.ts'
 import { answerUi } from './ui/answer-ui.ts'
 import { answersKeys, KEY_ROUTES, type KeysSource } from './keys/keys-routes.ts'
 import { answerUsageApi, USAGE_ROUTES, type UsageSource } from './usage-api.ts'
@@ -44,6 +45,7 @@ export interface AdminCallbacks {
   history: MetricsSource
   usage: UsageSource
   keys: KeysSource | null
+  caches: CacheSource
   /** The tokens of the admin server; with one, every client needs one. */
   credentials: AdminCredentials
   /** Starts the drain; called after the answer was made. */
@@ -163,6 +165,21 @@ export function createAdminAnswer(
       path: '/api/config/apply',
       summary: 'writes a text to the config file and applies it; needs `config.ui.edit` and the admin token',
       answer: (request, caller) => answerApply(request, callbacks.config.edits, hasToken(request, caller)),
+    },
+    {
+      methods: READ,
+      scope: 'Read',
+      path: '/api/cache',
+      summary: 'response caches of models: answers, bytes, hits and misses',
+      answer: async () => (await import('./caches/cache-api.ts')).answerCaches(callbacks.caches),
+    },
+    {
+      methods: ['POST'],
+      scope: 'Write',
+      path: '/api/cache/purge',
+      summary: 'removes answers: JSON with `all`, `cache`, `model` or `apiKey`',
+      answer: async (request, caller) =>
+        (await import('./caches/cache-api.ts')).answerPurge(request, callbacks.caches, caller),
     },
     {
       methods: ['POST'],

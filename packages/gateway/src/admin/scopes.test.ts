@@ -18,6 +18,7 @@ const CHANGES = [
   'POST /logging',
   'POST /api/send',
   'POST /api/config/apply',
+  'POST /api/cache/purge',
   'POST /quitquitquit',
   'POST /api/keys',
   'PATCH /api/keys/<name>',

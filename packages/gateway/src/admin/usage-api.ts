@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { USAGE_GROUPS, type UsageQuery, type UsageResult, type UsageSums } from '../stores/store.ts'
 import { readTime, TIME_FORM } from '../telemetry/recorder/record-filter.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
+import { printDollars } from './print-dollars.ts'
 import type { UsageGroup, UsageReport } from './usage-view.ts'
 
 /** Reads the ledger; null without `config.ledger`. */
@@ -57,13 +58,6 @@ function viewGroup(by: readonly string[], { group, nanoDollars, savedNanoDollars
     costUsd: nanoDollars === null ? null : printDollars(nanoDollars),
     savedUsd: printDollars(savedNanoDollars),
   }
-}
-
-/** Prints billionths of a dollar as an exact decimal number, with at least two digits after the point. */
-function printDollars(nanoDollars: bigint): string {
-  const digits = nanoDollars.toString().padStart(10, '0')
-  const fraction = digits.slice(-9).replace(/0{1,7}$/, '')
-  return `${digits.slice(0, -9)}.${fraction}`
 }
 
 const PARAMETERS = ['by', 'since', 'until']

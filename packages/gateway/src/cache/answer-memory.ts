@@ -68,6 +68,7 @@ export class AnswerMemory {
   #bytes = 0
   /** Bytes of answers that are still arriving. */
   #arriving = 0
+  #purges = 0
 
   constructor(maxBytes: number, counts: CacheCounts) {
     this.#maxBytes = maxBytes
@@ -77,6 +78,15 @@ export class AnswerMemory {
   /** The most bytes of one answer. */
   get maxAnswerBytes(): number {
     return Math.floor(this.#maxBytes / ANSWERS_AT_LEAST)
+  }
+
+  /** The number of purges: an answer that was asked for before a purge is not stored after it. */
+  get purges(): number {
+    return this.#purges
+  }
+
+  get maxBytes(): number {
+    return this.#maxBytes
   }
 
   get figures(): MemoryFigures {
@@ -160,6 +170,7 @@ export class AnswerMemory {
 
   /** Removes the answers of a selection; returns their number. */
   purge(selection: AnswerSelection): number {
+    this.#purges += 1
     const purged = [...this.#entries.values()].filter(({ labels }) => isSelected(labels, selection))
     for (const entry of purged) this.#remove(entry)
     this.#counts.count('memory', 'purged', purged.length)
@@ -211,7 +222,7 @@ export class AnswerMemory {
 }
 
 function isSelected(labels: AnswerLabels, selection: AnswerSelection): boolean {
-  if (selection === 'all') return true
+  if (selection === 'all' || 'cache' in selection) return true
   return 'model' in selection ? labels.model === selection.model : labels.apiKey === selection.apiKey
 }
 

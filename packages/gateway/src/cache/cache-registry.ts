@@ -4,6 +4,7 @@ import type { CacheCounts } from '../telemetry/metrics/cache-metrics.ts'
 import { BodyDigests } from './cache-key.ts'
 import { AnswerMemory, type MemoryFigures } from './answer-memory.ts'
 import { NeighborIndex } from './semantic/neighbor-index.ts'
+import { CacheUses } from './cache-uses.ts'
 import type { SharedCall } from './shared-call.ts'
 
 /** One cache: its stored answers, and the calls that are under way. */
@@ -12,6 +13,9 @@ export interface NamedCache {
   readonly calls: Map<string, SharedCall>
   /** The vectors of requests whose answers are in the memory. */
   readonly neighbors: NeighborIndex
+  readonly uses: CacheUses
+  /** Whether the policy shares the answers. */
+  isShared: boolean
 }
 
 /** All caches of one worker. They outlive config reloads; expired answers are removed every minute. */
@@ -34,7 +38,13 @@ export class CacheRegistry {
     const known = this.#caches.get(name)
     known?.memory.resize(maxBytes)
     const memory = known?.memory ?? new AnswerMemory(maxBytes, this.#counts)
-    const cache = known ?? { memory, calls: new Map<string, SharedCall>(), neighbors: new NeighborIndex() }
+    const cache = known ?? {
+      memory,
+      calls: new Map<string, SharedCall>(),
+      neighbors: new NeighborIndex(),
+      uses: new CacheUses(),
+      isShared: false,
+    }
     this.#caches.set(name, cache)
     return cache
   }
@@ -48,9 +58,21 @@ export class CacheRegistry {
     return [...this.#caches.values()].map(({ memory }) => memory.figures)
   }
 
+  /** The caches by name. */
+  get caches(): ReadonlyMap<string, NamedCache> {
+    return this.#caches
+  }
+
   /** Removes the answers of a selection from the memory of this worker; returns their number. */
   purge(selection: AnswerSelection): number {
-    return [...this.#caches.values()].reduce((sum, { memory }) => sum + memory.purge(selection), 0)
+    let purged = 0
+    for (const [name, { memory, calls }] of this.#caches) {
+      if (selection !== 'all' && 'cache' in selection && selection.cache !== name) continue
+      // A request that comes after the purge does not follow a call from before.
+      calls.clear()
+      purged += memory.purge(selection)
+    }
+    return purged
   }
 
   #removeExpired(): void {
@@ -60,4 +82,6 @@ export class CacheRegistry {
   }
 }
 
+/** The key of the registry among the objects that outlive reloads. */
+export const REGISTRY_KEY = 'response caches'
 const SWEEP_MS = 60_000

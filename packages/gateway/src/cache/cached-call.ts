@@ -189,6 +189,7 @@ export class CachedCall implements Follower {
     const { rx, record } = this.#call
     const { status, ageSeconds, reason, search } = outcome
     record.cache = outcome
+    record.cacheUses = this.#cache.uses
     rx.trace?.emit({ type: 'llmCache', provider: record.providerName, status, ageSeconds, reason, ...search })
   }
 }

@@ -1,7 +1,7 @@
 import type { Env } from '../pipeline/context/step.ts'
 import { digestOf } from './cache-key.ts'
 import { CachedCall, type CachedCallParts, type ModelCallRecord } from './cached-call.ts'
-import { CacheRegistry, type NamedCache } from './cache-registry.ts'
+import { CacheRegistry, type NamedCache, REGISTRY_KEY } from './cache-registry.ts'
 import { isKeptHeader, ProviderCache } from './provider-cache.ts'
 import type { ResponseCacheConfig } from './schema.ts'
 import { Embedder } from './semantic/embedder.ts'
@@ -26,11 +26,12 @@ export function createResponseCache(
   env: Env,
 ): CreateCachedCall {
   const registry = env.kept.held(
-    'response caches',
+    REGISTRY_KEY,
     () => new CacheRegistry(env.deadlines, env.monotonic, env.answerCounts()),
   )
   const expressionOf = (source: string | undefined) => (source === undefined ? null : env.cel(source, 'llmRequest'))
   const named = registry.cache(env.attachment, maxBytes)
+  named.isShared = shared !== undefined
   const cache = new ProviderCache({
     registry,
     cache: named,

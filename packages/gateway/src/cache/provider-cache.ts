@@ -12,6 +12,7 @@ import { canonicalBody, digestOf } from './cache-key.ts'
 import { defaultScope, textOfResult } from './cache-scope.ts'
 import { bypassReason } from './cacheable.ts'
 import type { CacheRegistry, NamedCache } from './cache-registry.ts'
+import type { CacheUses } from './cache-uses.ts'
 import { eventEndOf, type Pace, PacedBody } from './paced-body.ts'
 import { type ComparableRequest, comparableRequest } from './semantic/comparable-request.ts'
 import type { SemanticPosition, SemanticSearch } from './semantic/semantic-search.ts'
@@ -106,6 +107,10 @@ export class ProviderCache {
 
   constructor(parts: ProviderCacheParts) {
     this.#parts = parts
+  }
+
+  get uses(): CacheUses {
+    return this.#parts.cache.uses
   }
 
   /** Returns the request as the cache knows it, or the reason why it bypasses the cache. */
@@ -218,12 +223,14 @@ export class ProviderCache {
     const { key, scope, labels } = request
     const { cache, registry, shared, semantic, ttlMs, now } = this.#parts
     const { memory, calls } = cache
+    const { purges } = memory
     const call = new SharedCall({
       room: memory,
       closed: () => {
         if (calls.get(key) === call) calls.delete(key)
       },
       store: (headers, body) => {
+        if (memory.purges !== purges) return
         const storedAt = now()
         const checkAt = shared?.nextCheck ?? Infinity
         const { position } = request

@@ -43,10 +43,12 @@ export class SharedAnswers {
   lookUp(place: AnswerPlace): Promise<boolean> {
     const underWay = this.#lookups.get(place.key)
     if (underWay !== undefined) return underWay
-    const { store, cache, limits } = this.#parts
+    const { store, cache, limits, memory } = this.#parts
+    const { purges } = memory
     const done = store.get({ cache, ...place }, limits.isEncrypted).then((lookup) => {
       this.#lookups.delete(place.key)
-      return this.#take(place, lookup)
+      // The answer may have been read before the purge.
+      return this.#take(place, memory.purges === purges ? lookup : PURGED)
     })
     this.#lookups.set(place.key, done)
     return done
@@ -82,4 +84,5 @@ export class SharedAnswers {
   }
 }
 
+const PURGED: AnswerLookup = { kind: 'absent', purgedMsAgo: 0 }
 const CHECK_MS = 60_000

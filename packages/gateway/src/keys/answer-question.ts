@@ -1,8 +1,9 @@
-import type { KeyStore } from '../stores/key-store.ts'
+import type { AuditEntry, KeyStore } from '../stores/key-store.ts'
 import { findChanges } from './find-changes.ts'
 import { findKeys } from './find-keys.ts'
 import type { KeyAnswers, KeyQuestion } from './key-messages.ts'
 import type { KeyRegistry } from './key-registry.ts'
+import { prepareAgain } from './registry-parts.ts'
 import type { TeamRegistry } from './team-registry.ts'
 
 /** A store that is open, and what changes it. */
@@ -28,9 +29,19 @@ export function answerQuestion(
       return store.team(question.name)
     case 'audit':
       return findChanges(store, question.search)
+    case 'note':
+      return note(store, question.entry)
     case 'changeKey':
       return keys.change(question.name, question.change, question.by)
     case 'changeTeam':
       return teams.change(question.name, question.change, question.by)
   }
+}
+
+/** Adds an entry about a purge of response caches to the list of changes. */
+function note(store: KeyStore, entry: AuditEntry): Promise<null> {
+  return prepareAgain(store, async (version) => {
+    await store.commit({ kind: 'cache', name: entry.name, to: null }, entry, version)
+    return null
+  })
 }

@@ -42,6 +42,8 @@ export type KeyQuestion =
   | { readonly ask: 'teams' }
   | { readonly ask: 'team'; readonly name: string }
   | { readonly ask: 'audit'; readonly search: ChangeSearch }
+  /** Adds an entry about a purge of response caches. */
+  | { readonly ask: 'note'; readonly entry: AuditEntry }
   | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
   | { readonly ask: 'changeTeam'; readonly name: string; readonly change: TeamAction; readonly by: AuditEntry['by'] }
 
@@ -58,6 +60,7 @@ export interface KeyAnswers {
   teams: readonly StoredTeam[]
   team: StoredTeam | null
   audit: FoundChanges
+  note: null
   changeKey: ChangedKey
   changeTeam: StoredTeam | null
 }

@@ -232,7 +232,7 @@ describe('the admin API', () => {
       ['GET', 'keys?color=red', undefined, 400, /unknown parameter/],
       ['GET', 'keys?state=lost', undefined, 400, /state: found "lost", expected active/],
       ['GET', 'keys?limit=many', undefined, 400, /limit: expected a number/],
-      ['GET', 'audit?kind=user', undefined, 400, /kind: expected key or team/],
+      ['GET', 'audit?kind=user', undefined, 400, /kind: expected key, team, cache/],
       ['PATCH', 'keys/bot', { basedOn: 7 }, 400, /basedOn/],
       ['PATCH', 'keys/bot', { basedOn: 'older', owner: 'ann' }, 409, /bot has been changed meanwhile/],
     ]

@@ -31,3 +31,8 @@ export function cacheHeader({ status, ageSeconds, reason, search }: CacheOutcome
   ]
   return parts.filter((part) => part !== '').join('; ')
 }
+
+/** Counts the final outcome of each call for one cache. */
+export interface CacheUseCounter {
+  count(status: CacheOutcome['status'], savedNanoDollars: number | null): void
+}

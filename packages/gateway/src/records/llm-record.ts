@@ -1,5 +1,5 @@
 import type { Usage } from '@portico/chat'
-import type { CacheOutcome } from './cache-outcome.ts'
+import type { CacheOutcome, CacheUseCounter } from './cache-outcome.ts'
 import type { Cost } from './cost.ts'
 import { LlmView } from './llm-view.ts'
 
@@ -102,6 +102,8 @@ export class LlmRecord {
   lookups: readonly AttemptCharge[] = NO_LOOKUPS
   /** The outcome of the response cache; null when the provider has no cache. */
   cache: CacheOutcome | null = null
+  /** Counts the outcome for the cache of the provider. */
+  cacheUses: CacheUseCounter | null = null
   /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null
   /** Milliseconds on the clock of `rx.startedAt`; -1 until the first token. */

@@ -15,6 +15,11 @@ export class WorkerCache {
     return made
   }
 
+  /** Returns the object of a key that is in use. */
+  find<T extends object>(key: string): T | null {
+    return (this.#refs.get(key)?.deref() as T | undefined) ?? null
+  }
+
   /**
    * Like `shared`, but keeps the most recently requested objects even when they are unused, because routes are built
    * lazily.

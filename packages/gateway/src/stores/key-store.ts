@@ -81,7 +81,7 @@ export interface AuditEntry {
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team'
+  readonly kind: 'key' | 'team' | 'cache'
   readonly name: string
   /** The object before and after the change; null when it did not exist. */
   readonly before: object | null
@@ -93,7 +93,7 @@ export interface NumberedAuditEntry extends AuditEntry {
   readonly id: number
 }
 
-/** A change of one key or one team. */
+/** A change of one key or one team. Purges of response caches have an audit entry alone. */
 export type KeyStoreChange =
   | {
       readonly kind: 'key'
@@ -103,6 +103,7 @@ export type KeyStoreChange =
       readonly to: StoredKey | null
     }
   | { readonly kind: 'team'; readonly name: string; readonly to: StoredTeam | null }
+  | { readonly kind: 'cache'; readonly name: string; readonly to: null }
 
 /** A page of a list, in the order of names. */
 export interface KeyPage {

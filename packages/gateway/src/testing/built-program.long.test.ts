@@ -90,6 +90,9 @@ async function useResponseCache(t: TestContext, watch: ChunkWatch): Promise<void
     ['miss', 'hit; age=0'],
   )
   assert.equal(answers[1]?.body, answers[0]?.body)
+  const purge = { method: 'POST', headers: { 'x-portico-same-origin': '1', 'content-type': 'application/json' } }
+  const purged = await fetch(`${program.admin}/api/cache/purge`, { ...purge, body: '{"all":true}' })
+  assert.deepEqual(await purged.json(), { purged: 1, isSharedPurged: false })
 }
 
 async function useStoredKeys(t: TestContext, watch: ChunkWatch): Promise<void> {

@@ -68,6 +68,7 @@ import {
   Hbone,
   ServiceAddresses,
 } from '@portico/http/client'
+import { type CacheCommand, type CacheCommandAnswer, runCacheCommand } from '../cache/cache-command.ts'
 import { offersOf } from '../compile/offers.ts'
 import { startHub } from './hub.ts'
 
@@ -163,6 +164,7 @@ export class TestGateway {
   readonly #exemplars = new Exemplars((exemplar) => this.#collector.exemplify('0', exemplar))
   readonly #traces: TraceSource
   readonly #services: CompileServices
+  readonly #kept = new WorkerCache()
   readonly #servers = new Map<string, TestServer>()
   readonly #streamPorts = new Map<number, BindServer<string>>()
   readonly #ports: number[] = []
@@ -318,6 +320,11 @@ export class TestGateway {
     })
   }
 
+  /** Sends a question about response caches, as the main thread does to a worker. */
+  caches(command: CacheCommand): Promise<CacheCommandAnswer> {
+    return runCacheCommand(command, { kept: this.#kept, answers: this.#options.answers ?? null })
+  }
+
   #createServices(log: Logger, hub: TraceHub): CompileServices {
     const options = this.#options
     const sessionKey = options.sessionKey ?? randomBytes(32).toString('hex')
@@ -327,7 +334,7 @@ export class TestGateway {
       tables: options.tables ?? new KeptTables(),
       budgets: options.budgets ?? null,
       answers: options.answers ?? null,
-      kept: new WorkerCache(),
+      kept: this.#kept,
       monotonic: options.monotonic ?? monotonic,
       clock: options.clock ?? Date.now,
       log,

@@ -9,7 +9,7 @@ import { changesQuery } from './queries.ts'
 
 const page = getRouteApi('/keys')
 
-/** The changes of keys and teams: when, by whom, and the values before and after. */
+/** The changes of keys and teams, and purges: when, by whom, and the values before and after. */
 export function Changes() {
   const search = page.useSearch()
   const { data, error, refetch, dataUpdatedAt } = useQuery(changesQuery(search))

@@ -52,6 +52,6 @@ export const KEY_ROUTES: readonly Endpoint[] = [
     methods: READ,
     scope: 'Read',
     path: '/api/audit',
-    summary: 'who changed which key or team; ?kind=, ?name=, ?before=, ?limit=',
+    summary: 'who changed which key or team, or purged caches; ?kind=, ?name=, ?before=, ?limit=',
   },
 ]

@@ -93,14 +93,14 @@ export interface TeamListView {
   readonly teams: readonly TeamView[]
 }
 
-/** One change of a key or a team. */
+/** One change of a key or a team, or a purge of response caches. */
 export interface AuditEntryView {
   readonly id: number
   readonly at: string
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team'
+  readonly kind: 'key' | 'team' | 'cache'
   readonly name: string
   /** The object before and after the change, without secrets; null when it did not exist. */
   readonly before: object | null

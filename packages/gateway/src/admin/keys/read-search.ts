@@ -23,8 +23,9 @@ export function readChangeSearch(query: URLSearchParams): ChangeSearch | string 
   const before = numberIn(query, 'before', Number.MAX_SAFE_INTEGER)
   if (before === null) return 'before: expected the id of an entry'
   const kind = query.get('kind')
-  if (kind !== null && kind !== 'key' && kind !== 'team') return 'kind: expected key or team'
-  return { before, limit, kind, name: query.get('name') }
+  const known = KINDS.find((each) => each === kind) ?? null
+  if (kind !== known) return `kind: expected ${KINDS.join(', ')}`
+  return { before, limit, kind: known, name: query.get('name') }
 }
 
 function unknownParameter(query: URLSearchParams, known: readonly string[]): string | null {
@@ -45,5 +46,6 @@ function numberIn(query: URLSearchParams, name: string, unset: number): number |
   return /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
+const KINDS = ['key', 'team', 'cache'] as const
 const PAGE = 100
 const MOST_LISTED = 1_000

@@ -8,6 +8,7 @@ import { startServers } from '../../admin/servers.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { request } from '../../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../../testing/process.ts'
+import { noCaches } from '../../testing/admin/cache-source.ts'
 import { configOf } from '../../testing/admin/config-source.ts'
 import { noHistory } from '../../testing/admin/metrics-source.ts'
 import { questionsOf } from '../../testing/admin/question-source.ts'
@@ -36,6 +37,7 @@ describe('readiness', () => {
       history: noHistory(),
       usage: null,
       keys: null,
+      caches: noCaches,
       pages: noPages,
     })
     assert.ok(servers.ok)

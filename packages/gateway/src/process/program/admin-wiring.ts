@@ -9,6 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
 import type { MetricHistory } from '../../telemetry/history/metric-history.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
@@ -16,6 +17,7 @@ import { VERSION } from '../../version.ts'
 import { viewBackends } from '../admin/backends-view.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
 import type { EditToken } from '../config-edit/edit-token.ts'
+import { createCacheSource } from '../admin/cache-source.ts'
 import { viewConfig } from '../admin/config-view.ts'
 import type { ControlledGateway } from '../controller/controlled-gateway.ts'
 import { findReachableListener } from '../admin/reachable-listener.ts'
@@ -52,6 +54,7 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   /** Null without `config.keys`. */
   keys: Keys | null
   keysSource: KeysSource | null
+  log: Logger
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
   editToken: EditToken | null
@@ -94,6 +97,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     history: createMetricsSource(parts.history, supervisor.records),
     usage: parts.ledger,
     keys: parts.keysSource,
+    caches: createCacheSource({ workers: supervisor, keys: parts.keysSource, log: parts.log }),
     quit,
     pages,
   }

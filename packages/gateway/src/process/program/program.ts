@@ -169,6 +169,7 @@ export class Program {
         ledger: this.#ledger,
         keys: this.#keys,
         keysSource: this.#keysSource,
+        log: this.#log,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,
         logFilter: () => this.#logger.filter().text,

@@ -1,3 +1,4 @@
+import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { IrChange } from '../../ir/change.ts'
 import type { IrText } from '../../ir/ir-text.ts'
 import type { LedgerBatch } from '../../ledger/ledger-feed.ts'
@@ -73,6 +74,7 @@ export type ToWorker =
   | { type: 'count'; id: number }
   /** Asks whether the thread still handles messages. */
   | { type: 'ping'; id: number }
+  | { type: 'cache'; id: number; command: CacheCommand }
   /** Closes each connection after its current request. */
   | { type: 'drain'; quietMs: number }
   | { type: 'stopListening' }
@@ -100,6 +102,7 @@ export type FromWorker =
   | { type: 'looked'; id: number; states: readonly NamedState[] }
   /** Open requests by route key; an empty key for requests without a route so far. */
   | { type: 'counted'; id: number; open: ReadonlyMap<string, number> }
+  | { type: 'cached'; id: number; answer: CacheCommandAnswer }
   | { type: 'mcp'; message: HubFromWorker }
   | LedgerBatch
   | TraceFromWorker

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CacheCommandAnswer } from '../../cache/cache-command.ts'
+import type { AnswerSelection } from '../../stores/answers/answer-store.ts'
 import type { ResourceLimits } from 'node:worker_threads'
 import { MainHub } from '../../mcp/hub/main-hub.ts'
 import type { MeshState } from '../../mesh/received-identity.ts'
@@ -195,6 +197,17 @@ export class Supervisor {
   /** The endpoint states as each worker sees them; null for a worker that is too busy to answer. */
   endpoints(): Promise<(readonly NamedState[] | null)[]> {
     return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
+  }
+
+  /** The response caches of each worker; null for a worker that is too busy to answer. One worker asks the shared store. */
+  cacheFigures(): Promise<(CacheCommandAnswer | null)[]> {
+    const handles = [...this.#handles]
+    return Promise.all(handles.map((handle, index) => handle.caches({ kind: 'figures', withStore: index === 0 })))
+  }
+
+  /** Removes answers from the response caches of all workers, and of the shared store. */
+  purgeCaches(selection: AnswerSelection): Promise<(CacheCommandAnswer | null)[]> {
+    return Promise.all(this.#all().map((handle) => handle.caches({ kind: 'purge', selection })))
   }
 
   /** Counts the open requests of each worker by route key; null for a worker that is too busy to answer. */

@@ -1,4 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { IrChange } from '../../ir/change.ts'
 import { type IrText, textOfIr } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
@@ -44,7 +45,9 @@ interface WorkerEvents {
 }
 
 /** The response to a question. */
-type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' }>
+type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' | 'cached' }>
+
+type Question = Extract<ToWorker, { type: 'look' | 'count' | 'ping' | 'cache' }>
 
 /** One worker thread as the main thread sees it. */
 export class WorkerHandle {
@@ -119,6 +122,7 @@ export class WorkerHandle {
       case 'looked':
       case 'counted':
       case 'alive':
+      case 'cached':
         this.#asked.get(message.id)?.(message)
         return
       case 'mcp':
@@ -175,19 +179,25 @@ export class WorkerHandle {
 
   /** The states of its endpoints; null when the worker is too busy to answer. */
   async endpoints(): Promise<readonly NamedState[] | null> {
-    const answer = await this.#ask('look')
+    const answer = await this.#ask((id) => ({ type: 'look', id }))
     return answer?.type === 'looked' ? answer.states : null
   }
 
   /** Counts the open requests by route key; null when the worker is too busy to answer. */
   async open(): Promise<ReadonlyMap<string, number> | null> {
-    const answer = await this.#ask('count')
+    const answer = await this.#ask((id) => ({ type: 'count', id }))
     return answer?.type === 'counted' ? answer.open : null
+  }
+
+  /** Sends a question about response caches; resolves with null when the worker is too busy to answer. */
+  async caches(command: CacheCommand): Promise<CacheCommandAnswer | null> {
+    const answer = await this.#ask((id) => ({ type: 'cache', id, command }), CACHE_ANSWER_MS)
+    return answer?.type === 'cached' ? answer.answer : null
   }
 
   /** Whether the worker answers a ping within this time. */
   async answers(withinMs: number): Promise<boolean> {
-    return (await this.#ask('ping', withinMs)) !== null
+    return (await this.#ask((id) => ({ type: 'ping', id }), withinMs)) !== null
   }
 
   serves(generation: number): boolean {
@@ -199,7 +209,7 @@ export class WorkerHandle {
     return this.#hasApplied && !this.#dead
   }
 
-  #ask(type: 'look' | 'count' | 'ping', withinMs = ANSWER_MS): Promise<Answer | null> {
+  #ask(question: (id: number) => Question, withinMs = ANSWER_MS): Promise<Answer | null> {
     if (this.#dead) return Promise.resolve(null)
     const id = this.#questions++
     return new Promise((resolve) => {
@@ -210,7 +220,7 @@ export class WorkerHandle {
       }
       const late = setTimeout(() => done(null), withinMs)
       this.#asked.set(id, done)
-      this.post({ type, id })
+      this.post(question(id))
     })
   }
 
@@ -237,5 +247,7 @@ export class WorkerHandle {
 
 const EXIT_MS = 2_000
 const ANSWER_MS = 1_000
+/** A store that gateways share is asked, too. */
+const CACHE_ANSWER_MS = 10_000
 /** The outcome when the worker has ended; another worker retries. */
 const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

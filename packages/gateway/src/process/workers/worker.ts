@@ -220,6 +220,11 @@ function take(message: ToWorker): void {
       return ports.drain(message.quietMs)
     case 'look':
       return post({ type: 'looked', id: message.id, states: endpoints.states() })
+    case 'cache':
+      void import('../../cache/cache-command.ts').then(async ({ runCacheCommand }) =>
+        post({ type: 'cached', id: message.id, answer: await runCacheCommand(message.command, services) }),
+      )
+      return
     case 'ping':
       return post({ type: 'alive', id: message.id })
     case 'count':

@@ -23,8 +23,20 @@ export interface AnswerLabels {
   readonly apiKey: string
 }
 
-/** The answers to purge: those of a model, those of an API key, or all. */
-export type AnswerSelection = { readonly model: string } | { readonly apiKey: string } | 'all'
+/** The answers to purge: those of a cache, of a model, of an API key, or all. */
+export type AnswerSelection =
+  | { readonly cache: string }
+  | { readonly model: string }
+  | { readonly apiKey: string }
+  | 'all'
+
+/** How full a cache is in a store. Purged answers count until they end, or make room for others. */
+export interface StoreFigures {
+  /** Null when there are too many tenants to count. */
+  readonly entries: number | null
+  readonly scopes: number
+  readonly bytes: number
+}
 
 export type AnswerLookup =
   | { readonly kind: 'found'; readonly answer: StorableAnswer; readonly ageMs: number }
@@ -48,4 +60,6 @@ export interface AnswerStore {
   put(address: AnswerAddress, answer: StorableAnswer, limits: AnswerLimits): void
   /** Removes answers for all gateways; resolves with whether the store has confirmed that. */
   purge(selection: AnswerSelection): Promise<boolean>
+  /** Resolves with null when the store does not answer. */
+  figures(cache: string): Promise<StoreFigures | null>
 }

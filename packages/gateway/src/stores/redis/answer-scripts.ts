@@ -20,6 +20,8 @@ export interface AnswerScripts {
   readonly put: AnswerScript
   /** KEYS: a marker. */
   readonly purge: AnswerScript
+  /** KEYS: none. ARGV: cache. Replies with the number of answers, or -1 for too many tenants, the tenants and the bytes. */
+  readonly figures: AnswerScript
 }
 
 interface AnswerScript {
@@ -28,7 +30,10 @@ interface AnswerScript {
 }
 
 export function createAnswerScripts(): AnswerScripts {
-  return { get: script(`${CLOCK}${GET}`), put: script(`${CLOCK}${PUT}`), purge: script(`${CLOCK}${PURGE}`) }
+  return {
+    ...{ get: script(`${CLOCK}${GET}`), put: script(`${CLOCK}${PUT}`) },
+    ...{ purge: script(`${CLOCK}${PURGE}`), figures: script(`${CLOCK}${FIGURES}`) },
+  }
 }
 
 function script(text: string): AnswerScript {
@@ -127,4 +132,19 @@ return {stored, evicted}
 const PURGE = `
 redis.call('SET', KEYS[1], string.format('%.0f', now), 'PX', ${KEPT_MS})
 return 1
+`
+
+const FIGURES = `
+local cache = ARGV[1]
+local names = redis.call('ZRANGEBYSCORE', cache .. 'until', '(' .. now, '+inf', 'LIMIT', 0, 1001)
+local answers, bytes = 0, 0
+for _, name in ipairs(names) do
+  answers = answers + redis.call('ZCOUNT', cache .. 'e:' .. name, '(' .. now, '+inf')
+  bytes = bytes + (tonumber(redis.call('ZSCORE', cache .. 'tenants', name) or '') or 0)
+end
+if #names > 1000 then
+  local total = tonumber(redis.call('GET', cache .. 'total') or '') or 0
+  return {-1, redis.call('ZCOUNT', cache .. 'until', '(' .. now, '+inf'), total}
+end
+return {answers, #names, bytes}
 `

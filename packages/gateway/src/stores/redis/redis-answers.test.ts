@@ -72,7 +72,7 @@ describe('answers in Redis', { skip: noRedis }, () => {
     assert.equal(await client.call(['GET', keys[0] ?? '']), String(10 + lengthOfForm() + 512))
   })
 
-  test('are purged by model, by key, or all', async (t) => {
+  test('are purged by cache, by model, by key, or all', async (t) => {
     const server = await useRedis(t)
     const { answers, counts, at } = useAnswers(t, { ...server.settings, timeoutMs: 20_000 })
     const places = [
@@ -87,6 +87,8 @@ describe('answers in Redis', { skip: noRedis }, () => {
     }
     const kinds = () => Promise.all(places.map(async (place) => (await answers.get(place, false)).kind === 'found'))
     for (const [selection, left] of [
+      [{ cache: 'another' }, [true, true, true]],
+      [{ cache: places[0]?.cache ?? '' }, [false, false, false]],
       [{ model: 'm' }, [false, true, false]],
       [{ apiKey: 'ann' }, [false, false, true]],
       ['all', [false, false, false]],
@@ -97,6 +99,22 @@ describe('answers in Redis', { skip: noRedis }, () => {
       assert.equal(await answers.purge(selection), true)
       assert.deepEqual(await kinds(), left)
     }
+  })
+
+  test('are counted, with their tenants and bytes, until they end', async (t) => {
+    const server = await useRedis(t)
+    const { put, answers, at } = useAnswers(t, { ...server.settings, timeoutMs: 20_000 })
+    const { cache } = at('1')
+    assert.deepEqual(await answers.figures(cache), { entries: 0, scopes: 0, bytes: 0 })
+    await put('1', 10, 'ann')
+    await put('2', 10, 'ann')
+    await put('3', 10, 'bob')
+    const bytes = 3 * (10 + lengthOfForm() + 512)
+    assert.deepEqual(await answers.figures(cache), { entries: 3, scopes: 2, bytes })
+    assert.deepEqual(await answers.figures('another'), { entries: 0, scopes: 0, bytes: 0 })
+    await server.stop()
+    assert.equal(await answers.figures(cache), null)
+    await server.start()
   })
 
   test('are misses when they are of another kind, too large, cut or of another request, and the connection stays', async (t) => {

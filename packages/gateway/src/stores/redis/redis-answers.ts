@@ -6,6 +6,7 @@ import type {
   AnswerLookup,
   AnswerSelection,
   AnswerStore,
+  StoreFigures,
   StorableAnswer,
 } from '../answers/answer-store.ts'
 import { type AnswerCodec, plainCodec, sealedCodec } from '../answers/answer-codec.ts'
@@ -45,10 +46,11 @@ export class RedisAnswers implements AnswerStore {
   }
 
   async get(address: AnswerAddress, isEncrypted: boolean): Promise<AnswerLookup> {
-    const { model, apiKey } = address.labels
+    const { labels, cache } = address
+    const { model, apiKey } = labels
     const keys = [
       `${this.#cacheKey(address)}a:${address.key}`,
-      ...(['all', { model }, { apiKey }] as const).map((selection) => this.#marker(selection)),
+      ...(['all', { cache }, { model }, { apiKey }] as const).map((selection) => this.#marker(selection)),
     ]
     const startedAt = performance.now()
     try {
@@ -103,21 +105,28 @@ export class RedisAnswers implements AnswerStore {
     }
   }
 
+  async figures(cache: string): Promise<StoreFigures | null> {
+    try {
+      const reply = await this.#run(['EVALSHA', this.#scripts.figures.sha, '0', this.#cacheKey({ cache })])
+      const [entries, scopes, bytes] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
+      if (typeof entries !== 'number' || typeof scopes !== 'number' || typeof bytes !== 'number') return null
+      return { entries: entries < 0 ? null : entries, scopes, bytes }
+    } catch {
+      return null
+    }
+  }
+
   close(): void {
     this.#parts.client.close()
   }
 
-  #cacheKey({ cache }: AnswerAddress): string {
+  #cacheKey({ cache }: Pick<AnswerAddress, 'cache'>): string {
     return `${this.#parts.prefix}:cache:${shortHash(cache)}:`
   }
 
   /** Names of keys and models stay out of Redis. */
   #marker(selection: AnswerSelection): string {
-    const name =
-      selection === 'all'
-        ? 'all'
-        : shortHash('model' in selection ? `model ${selection.model}` : `key ${selection.apiKey}`)
-    return `${this.#parts.prefix}:cache-purged:${name}`
+    return `${this.#parts.prefix}:cache-purged:${selection === 'all' ? 'all' : shortHash(selectionText(selection))}`
   }
 
   #codec(isEncrypted: boolean): AnswerCodec {
@@ -146,6 +155,11 @@ export class RedisAnswers implements AnswerStore {
       throw error
     }
   }
+}
+
+function selectionText(selection: Exclude<AnswerSelection, 'all'>): string {
+  if ('cache' in selection) return `cache ${selection.cache}`
+  return 'model' in selection ? `model ${selection.model}` : `key ${selection.apiKey}`
 }
 
 function unknownReply(): RedisUnavailable {

@@ -82,6 +82,7 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   #write(change: KeyStoreChange): void {
+    if (change.kind === 'cache') return
     const table = change.kind === 'key' ? 'keys' : 'teams'
     if (change.to === null) {
       this.#database.prepare(`DELETE FROM ${table} WHERE name = ?`).run(change.name)

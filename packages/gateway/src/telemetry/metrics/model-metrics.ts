@@ -59,7 +59,10 @@ export class ModelMetrics {
     this.#countTokens(series, 'input_cache_read', cacheRead, spans)
     this.#countTokens(series, 'input_cache_write', cacheWrite, spans)
     this.#addCost(series, llm.ownCostUsd)
-    if (llm.cache !== null) this.#countCache(series, llm.cache.status, llm.savedNanoDollars)
+    if (llm.cache !== null) {
+      this.#countCache(series, llm.cache.status, llm.savedNanoDollars)
+      llm.cacheUses?.count(llm.cache.status, llm.savedNanoDollars)
+    }
     this.#time(series, 'gen_ai_server_request_duration', durationMs, spans)
     this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt), spans)
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { type RunningServers, type ServersOptions, startServers } from '../../admin/servers.ts'
 import { AdminCredentials } from '../../admin/credentials.ts'
 import { noPages } from '../../admin/ui/page-source.ts'
+import { noCaches } from './cache-source.ts'
 import { configOf } from './config-source.ts'
 import { noHistory } from './metrics-source.ts'
 import { questionsOf } from './question-source.ts'
@@ -26,6 +27,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   history: noHistory(),
   usage: null,
   keys: null,
+  caches: noCaches,
   pages: noPages,
 }
 
