@@ -34,7 +34,7 @@ const featureOf = (file: string): string =>
 const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(file) && isFeature(file)
 /** The folders of packages/http, from the bottom. */
 const ENGINE = [
-  ...['text', 'json', 'sse', 'runtime', 'websocket', 'tls', 'fields', 'body', 'socket', 'exchange'],
+  ...['text', 'json', 'sse', 'multipart', 'runtime', 'websocket', 'tls', 'fields', 'body', 'socket', 'exchange'],
   ...['http1', 'http2', 'server', 'client', 'entries'],
 ]
 const isAbove = (from: string, to: string): boolean =>

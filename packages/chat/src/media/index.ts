@@ -1,1 +1,2 @@
 export { MediaAnswer } from './media-answer.ts'
+export { transcriptTexts } from './transcript-texts.ts'

@@ -10,13 +10,14 @@ interface MediaFacts {
 }
 
 /**
- * Reads the usage of an image or audio response while the response passes: JSON, server-sent events, text, or the bytes of
- * sound. Vendors report usage at the end, so only the end is kept, whatever the size of the response.
+ * Reads the usage of an image or audio response while the response passes: JSON, server-sent events, captions, text, or the
+ * bytes of sound. Vendors report usage at the end, so only the end is kept, whatever the size of the response.
  */
 export class MediaAnswer {
   readonly #facts: MediaFacts
   readonly #isEvents: boolean
   readonly #isJson: boolean
+  readonly #isText: boolean
   readonly #known: Usage
   /** The last chunks, together at least as long as the end that is read. */
   #kept: Buffer[] = []
@@ -31,12 +32,13 @@ export class MediaAnswer {
     this.#facts = facts
     this.#isEvents = type.startsWith('text/event-stream')
     this.#isJson = type.startsWith('application/json')
+    this.#isText = /^(?:text\/|application\/x-subrip)/.test(type)
     this.#known = known
   }
 
   chunk(chunk: Buffer): void {
     this.#size += chunk.length
-    if (!this.#isEvents && !this.#isJson) return
+    if (!this.#isEvents && !this.#isJson && !this.#isText) return
     if (this.#isEvents && !this.#hasEnd) {
       const seam = Buffer.concat([this.#seam, chunk.subarray(0, SEAM_BYTES)])
       this.#hasEnd = ENDS.some((mark) => chunk.includes(mark) || seam.includes(mark))
@@ -57,7 +59,7 @@ export class MediaAnswer {
   /** Ends the response; `whole` says that the body ended cleanly. Returns the fault of a response that is not complete. */
   over(whole: boolean): StreamFault | null {
     const text = Buffer.concat(this.#kept).toString('utf8')
-    const usage = this.#usage(text)
+    const usage = this.#isText && !this.#isEvents ? this.#captions(text) : this.#usage(text)
     const fault = whole ? this.#fault(text) : null
     const isComplete = whole && fault === null
     this.#facts.usage = { calls: 1, ...(isComplete && this.#known), ...usage }
@@ -69,10 +71,22 @@ export class MediaAnswer {
     const body = this.#size === this.#keptSize ? parseJsonObject(text) : null
     if (body !== null) {
       const { duration, usage } = body
-      return mediaUsage(usage) ?? (typeof duration === 'number' ? { seconds: duration } : null)
+      // Some servers write the number as a text.
+      const seconds =
+        typeof duration === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(duration) ? Number(duration) : duration
+      return mediaUsage(usage) ?? (typeof seconds === 'number' ? { seconds } : null)
     }
     const reported = [...text.matchAll(USAGE_MEMBER)].at(-1)?.[1]
     return reported === undefined ? null : mediaUsage(parseJsonObject(reported) ?? undefined)
+  }
+
+  /** The end of the last caption, which is where the speech ends, and not always the sound. */
+  #captions(text: string): Usage | null {
+    const [, hours = '0', minutes = '0', seconds = '0'] = [...text.matchAll(CAPTION_END)].at(-1) ?? []
+    const sum = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds.replace(',', '.'))
+    if (sum === 0) return null
+    this.#facts.isEstimated = true
+    return { seconds: sum }
   }
 
   #fault(text: string): StreamFault | null {
@@ -90,6 +104,7 @@ export class MediaAnswer {
 const USAGE_MEMBER = /"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/g
 /** Types of the events that end streams of images, speech and transcriptions. */
 const ENDS = ['_generation.completed"', 'image_edit.completed"', 'speech.audio.done"', 'transcript.text.done"']
+const CAPTION_END = /-->[ \t]+(?:(\d{1,4}):)?(\d\d):(\d\d[.,]\d{3})/g
 const SEAM_BYTES = 32
 const ERROR_EVENT = /"type"\s*:\s*"error"/
 const TAIL_BYTES = 64 * 1024

@@ -58,6 +58,17 @@ test('a response that breaks off is an estimate, and sound is not read', () => {
   assert.deepEqual(sound, { usage: { calls: 1, images: 1 }, isEstimated: false, fault: null })
 })
 
+test('captions have the seconds of their last time, as an estimate', () => {
+  const srt = '1\n00:00:00,000 --> 00:00:02,500\nhi\n\n2\n01:01:03,000 --> 01:01:04,250\nyou --> 00:01\n'
+  const vtt = 'WEBVTT\n\n00:00.000 --> 00:07.120\nhi\n'
+  const seconds = (text: string) => read([Buffer.from(text)], 'text/plain; charset=utf-8')
+  assert.deepEqual([seconds(srt).usage.seconds, seconds(srt).isEstimated], [3_664.25, true])
+  assert.equal(seconds(vtt).usage.seconds, 7.12)
+  assert.deepEqual(seconds('just a text'), { usage: { calls: 1, images: 1 }, isEstimated: false, fault: null })
+  const verbose = read([Buffer.from('{"duration":"8.47","text":""}')], 'application/json')
+  assert.deepEqual(verbose.usage, { calls: 1, images: 1, seconds: 8.47 })
+})
+
 test('seconds, and both spellings of details, are usage', () => {
   assert.deepEqual(mediaUsage({ type: 'duration', seconds: 9.5 }), { seconds: 9.5 })
   assert.equal(mediaUsage({ ...usage, input_token_details: { audio_tokens: 4 } })?.inputAudio, 4)

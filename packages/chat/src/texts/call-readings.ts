@@ -15,6 +15,8 @@ import {
 
 const image = unexamined('Image')
 
+const audio = unexamined('Audio')
+
 const documents = list((value, at) => (typeof value === 'string' ? text(value, at) : anything(value, at)))
 
 export const callReadings = {
@@ -23,9 +25,23 @@ export const callReadings = {
     ...{ stream: plain, partial_images: plain, background: settings, moderation: settings, output_format: settings },
     ...{ output_compression: plain, style: settings },
   }),
+  imageEdits: object({
+    ...{ model: plain, image, images: image, mask: image, markup: image, prompt: text, n: plain, size: settings },
+    ...{ quality: settings, response_format: settings, stream: plain, partial_images: plain, background: settings },
+    ...{ input_fidelity: settings, moderation: settings, output_format: settings, output_compression: plain },
+  }),
+  imageVariations: object({ model: plain, image, n: plain, size: settings, response_format: settings }),
   speech: object({
     ...{ model: plain, input: text, instructions: text, voice: settings, response_format: settings, speed: plain },
     stream_format: settings,
+  }),
+  transcriptions: object({
+    ...{ model: plain, file: audio, prompt: text, language: settings, response_format: settings, temperature: plain },
+    ...{ stream: plain, timestamp_granularities: settings, include: settings, chunking_strategy: settings },
+    known_speaker_references: audio,
+  }),
+  translations: object({
+    ...{ model: plain, file: audio, prompt: text, response_format: settings, temperature: plain },
   }),
   moderations: object({
     model: plain,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { aiBackend, type AiServices } from '../backends/ai/call.ts'
 import type { ReadyProvider } from '../backends/ai/provider.ts'
 import { ProviderGroups } from '../backends/ai/provider-attempts.ts'
@@ -102,6 +103,7 @@ export function compileAi({
     now: services.now,
     clock: env.clock,
     newId: createIds(env.random),
+    newBoundary: (length) => randomBytes(length).toString('hex').slice(0, length),
     maxBytes: env.maxModelBytes,
     bug: bugReport(env.log),
     keepalive: readerShapeKeepalive(),

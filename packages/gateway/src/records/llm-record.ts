@@ -11,7 +11,11 @@ export type ModelOperation =
   | 'moderation'
   | 'rerank'
   | 'image_generation'
+  | 'image_edit'
+  | 'image_variation'
   | 'speech'
+  | 'transcription'
+  | 'translation'
 
 /** The part of a response event that this record reads. */
 type ObservedEvent =

@@ -20,6 +20,9 @@ import { embeddingsJob } from './jobs/embeddings-job.ts'
 import { type CallServices, FailoverCall } from './failover-call.ts'
 import { geminiCountJob, type GeminiJobParts } from './jobs/gemini-count-job.ts'
 import { geminiEmbeddingsJob } from './jobs/gemini-embeddings-job.ts'
+import { FormCall } from './forms/form-call.ts'
+import { FORM_CALLS, type FormKind } from './forms/form-calls.ts'
+import { FormHandler, readForm } from './forms/read-form.ts'
 import { expectedMedia, mediaJob, type MediaKind } from './jobs/media-job.ts'
 import { modelsJob } from './jobs/models-job.ts'
 import { moderationsJob } from './jobs/moderations-job.ts'
@@ -151,8 +154,22 @@ class AiCall extends RequestReader implements UpstreamCall {
       case 'ImageGenerations':
         this.#media('imageGenerations')
         break
+      case 'ImageEdits':
+        // Images may also be named by address or id, in JSON.
+        if (/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) this.#media('imageEdits')
+        else this.#form('imageEdits')
+        break
+      case 'ImageVariations':
+        this.#form('imageVariations')
+        break
       case 'Speech':
         this.#media('speech')
+        break
+      case 'Transcriptions':
+        this.#form('transcriptions')
+        break
+      case 'Translations':
+        this.#form('translations')
         break
       case 'Moderations':
         this.#whole(clientFormats.completions, (body) => {
@@ -225,7 +242,7 @@ class AiCall extends RequestReader implements UpstreamCall {
     const services = this.#servicesFor({ name, body: null, format })
     if (services === null) return
     // A body that was sent to one provider cannot be sent to another.
-    const call = this.#failoverCall(format, services, request.body.length === 0)
+    const call = this.#failoverCall(format, services, () => request.body.length === 0)
     call.start(new RealtimeCall(call, request))
   }
 
@@ -246,10 +263,10 @@ class AiCall extends RequestReader implements UpstreamCall {
     call.start(new WholeCall(call, job))
   }
 
-  #failoverCall(format: ErrorFormat, services: CallServices, isRepeatable = true): FailoverCall {
+  #failoverCall(format: ErrorFormat, services: CallServices, isRepeatable?: () => boolean): FailoverCall {
     const { rx, request, context, handler } = this.#parts
     const parts = { rx, headers: request.headers, context, handler }
-    const call = new FailoverCall(parts, services, { format, isRepeatable })
+    const call = new FailoverCall(parts, services, { format, ...(isRepeatable !== undefined && { isRepeatable }) })
     this.#inner = call
     return call
   }
@@ -333,6 +350,28 @@ class AiCall extends RequestReader implements UpstreamCall {
     this.#whole(completions, (body) => {
       this.rx.spending?.expectUsage(expectedMedia(kind, body.value))
       return mediaJob({ kind, body, target, rx: this.rx }, completions)
+    })
+  }
+
+  #form(kind: FormKind): void {
+    const { rx, request, handler } = this.#parts
+    const { completions: format } = this.#services.clientFormats
+    const form = readForm(request, kind, this.#services.calls.maxBytes)
+    if (form instanceof UnsupportedField) return this.#fail(unreadable(form))
+    this.#parts.handler = new FormHandler(handler, form)
+    this.#inner = { cancel: (cause) => form.discard(cause) }
+    // The model decides about the provider, so that nothing is sent before it is known.
+    form.hold({ fields: ['model'], isWhole: false }, (problem) => {
+      if (this.#isCancelled) return
+      if (problem !== null) return this.#fail(unreadable(problem))
+      const { fields } = form
+      const pathModel = modelInPath(targetPath(request.target))
+      const services = this.#servicesFor({ name: namesModel(fields) ? fields.model : pathModel, body: fields, format })
+      if (services === null) return
+      rx.spending?.expectUsage(FORM_CALLS[kind].expected(fields, form.files))
+      const call = this.#failoverCall(format, services, () => form.isRepeatable)
+      form.refused = (why) => call.refuseRequest(why)
+      call.start(new FormCall(call, { kind, form, pathModel, target: request.target, format }))
     })
   }
 

@@ -24,7 +24,11 @@ const providers: readonly (readonly [string, Provider])[] = [
 const CALLS: Readonly<Record<OpenAiCall, string>> = {
   moderations: 'moderations',
   imageGenerations: 'images',
+  imageEdits: 'edits',
+  imageVariations: 'variations',
   speech: 'speech',
+  transcriptions: 'transcriptions',
+  translations: 'translations',
 }
 
 function table(): string {

@@ -26,6 +26,8 @@ export interface CallServices {
   now: () => number
   clock: () => number
   newId: (prefix: string) => string
+  /** An unpredictable boundary of a form, of this length. */
+  newBoundary: (length: number) => string
   maxBytes: number
   bug: (error: unknown) => void
   /** Keepalive objects; never read, they keep V8's optimized code for their shapes. */
@@ -59,8 +61,8 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   readonly attempts: ProviderAttempts
   readonly client: ClientResponse
   readonly #context: CallContext
-  /** Whether the request can be sent to another provider when the first one fails. */
-  readonly #isRepeatable: boolean
+  /** Whether the request can still be sent to another provider when the current one fails. */
+  readonly #isRepeatable: () => boolean
   #call: ModelCall | null = null
   #sent: UpstreamCall | null = null
   /** The part of the response cache in the current try; null without a cache. */
@@ -69,7 +71,7 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
   constructor(
     { rx, headers, context, handler }: CallParts,
     services: CallServices,
-    { format, isRepeatable = true }: { format: ErrorFormat; isRepeatable?: boolean },
+    { format, isRepeatable = always }: { format: ErrorFormat; isRepeatable?: () => boolean },
   ) {
     this.rx = rx
     this.headers = headers
@@ -273,11 +275,24 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     if (!this.#failOver(`${error.code}: ${error.message}`, { cause: error })) this.client.fail(error)
   }
 
+  /** Ends the call because the rest of the client's request is refused, while the request is being sent. */
+  refuseRequest(why: UnsupportedField): void {
+    if (this.client.isOver) return
+    this.attempts.cancel(REFUSED)
+    this.#sent?.cancel(REFUSED)
+    this.client.refuseField(why)
+  }
+
   /** Tries another provider if one is left; returns whether it did. */
   #failOver(reason: string, failure: ProviderFailure): boolean {
-    const chosen = this.#isRepeatable ? this.attempts.choose(undefined, failure) : null
-    if (chosen === null) return false
     const { trace } = this.rx
+    if (!this.#isRepeatable()) {
+      const provider = this.record.providerName
+      if (this.attempts.hasOthers) trace?.emit({ type: 'llmNoFailover', provider, reason: SENT }, 'warn')
+      return false
+    }
+    const chosen = this.attempts.choose(undefined, failure)
+    if (chosen === null) return false
     if (trace !== null) {
       const from = this.record.providerName
       if (failure.cause !== undefined) trace.callFailed(from, failure.cause)
@@ -287,6 +302,13 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
     return true
   }
 }
+
+function always(): boolean {
+  return true
+}
+
+const REFUSED = new Error('request refused')
+const SENT = 'the request was sent in part, and what was sent is not kept'
 
 /**
  * Decodes the content encoding of a response while it streams; null when the encoding is unsupported. Providers may

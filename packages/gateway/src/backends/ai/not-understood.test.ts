@@ -43,8 +43,6 @@ const bodiesOf = (seen: readonly SeenRequest[]): string[] => seen.map(({ body })
 
 describe('a path without a route type', () => {
   for (const [path, body, headers] of [
-    ['/v1/images/edits', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
-    ['/v1/audio/transcriptions', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
     ['/v1/files', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
     ['/v1/batches', { input_file_id: 'f', endpoint: '/v1/chat/completions' }, {}],
     ['/v1/files', '', {}],

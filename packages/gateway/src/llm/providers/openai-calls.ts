@@ -2,7 +2,11 @@
 export const OPENAI_CALLS = {
   moderations: 'moderations',
   imageGenerations: 'images/generations',
+  imageEdits: 'images/edits',
+  imageVariations: 'images/variations',
   speech: 'audio/speech',
+  transcriptions: 'audio/transcriptions',
+  translations: 'audio/translations',
 } as const
 
 export type OpenAiCall = keyof typeof OPENAI_CALLS

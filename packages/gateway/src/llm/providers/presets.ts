@@ -54,7 +54,7 @@ export const presets = {
     host: 'api.deepinfra.com',
     path: '/v1/openai',
     keyVariable: 'DEEPINFRA_API_KEY',
-    calls: ['imageGenerations', 'speech'],
+    calls: ['imageGenerations', 'imageEdits', 'imageVariations', 'speech', 'transcriptions', 'translations'],
     quirks: ['topK'],
     hasEmbeddings: true,
   },
@@ -82,7 +82,7 @@ export const presets = {
     path: '/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     quirks: ['noReasoningHistory'],
-    calls: ['speech'],
+    calls: ['speech', 'transcriptions', 'translations'],
   },
   huggingface: {
     ...VENDOR_WITH_RESPONSES,
@@ -98,7 +98,7 @@ export const presets = {
     // Its streams report usage without being asked.
     quirks: ['noSeed', 'noUser', 'noStreamOptions', 'noReasoningHistory'],
     hasEmbeddings: true,
-    calls: ['moderations'],
+    calls: ['moderations', 'transcriptions'],
   },
   moonshot: {
     ...VENDOR,
@@ -143,7 +143,7 @@ export const presets = {
     title: 'Together AI',
     host: 'api.together.xyz',
     keyVariable: 'TOGETHER_API_KEY',
-    calls: ['imageGenerations', 'speech'],
+    calls: ['imageGenerations', 'speech', 'transcriptions', 'translations'],
     quirks: ['topK'],
     hasEmbeddings: true,
     rerank: { kind: 'cohere' },
@@ -167,7 +167,14 @@ export const presets = {
   },
   lmstudio: { ...OWN_SERVER, title: 'LM Studio', port: 1234 },
   ollama: { ...OWN_SERVER, title: 'Ollama', port: 11_434 },
-  vllm: { ...OWN_SERVER, title: 'vLLM', port: 8_000, quirks: ['topK'], rerank: { kind: 'same' } },
+  vllm: {
+    ...OWN_SERVER,
+    title: 'vLLM',
+    port: 8_000,
+    quirks: ['topK'],
+    calls: ['transcriptions', 'translations'],
+    rerank: { kind: 'same' },
+  },
 } as const satisfies Record<string, Preset>
 
 export type PresetName = keyof typeof presets

@@ -21,7 +21,8 @@ export function checkedBody(body: JsonBody, edited: EditedRequest, guarded: Guar
   return { model, value, bytes }
 }
 
-function masksOf(before: JsonObject, after: JsonObject): ReadonlyMap<string, Json | undefined> {
+/** The members that a guard has changed. */
+export function masksOf(before: JsonObject, after: JsonObject): ReadonlyMap<string, Json | undefined> {
   const masks = new Map<string, Json | undefined>()
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) masks.set(name, undefined)
   for (const [name, value] of Object.entries(after)) if (before[name] !== value) masks.set(name, value)

@@ -14,10 +14,10 @@ import { checkedBody } from './edited-body.ts'
 import type { WholeJob } from './whole-call.ts'
 
 /** The calls that make images or speech of a JSON body. */
-export type MediaKind = 'imageGenerations' | 'speech'
+export type MediaKind = 'imageGenerations' | 'imageEdits' | 'speech'
 
 interface MediaCall {
-  operation: 'image_generation' | 'speech'
+  operation: 'image_generation' | 'image_edit' | 'speech'
   /** Whether the response to a body is a stream of events. */
   streams: (body: JsonObject) => boolean
   /** The units that the call uses, besides tokens. */
@@ -27,15 +27,17 @@ interface MediaCall {
 }
 
 /** A large image of high quality, in tokens of OpenAI. */
-const IMAGE_TOKENS = 6_240
+export const IMAGE_TOKENS = 6_240
+
+const images = {
+  streams: ({ stream }: JsonObject) => stream === true,
+  units: (body: JsonObject) => ({ images: imagesOf(body) }),
+  mostTokens: (body: JsonObject) => imagesOf(body) * IMAGE_TOKENS,
+} as const
 
 const CALLS: Readonly<Record<MediaKind, MediaCall>> = {
-  imageGenerations: {
-    operation: 'image_generation',
-    streams: ({ stream }) => stream === true,
-    units: (body) => ({ images: imagesOf(body) }),
-    mostTokens: (body) => imagesOf(body) * IMAGE_TOKENS,
-  },
+  imageGenerations: { ...images, operation: 'image_generation' },
+  imageEdits: { ...images, operation: 'image_edit' },
   speech: {
     operation: 'speech',
     streams: ({ stream_format: format }) => format === 'sse',
@@ -44,7 +46,8 @@ const CALLS: Readonly<Record<MediaKind, MediaCall>> = {
   },
 }
 
-function imagesOf({ n }: JsonObject): number {
+/** The images that a call asks for. */
+export function imagesOf({ n }: JsonObject): number {
   return typeof n === 'number' && Number.isSafeInteger(n) && n > 0 ? Math.min(n, MOST_IMAGES) : 1
 }
 

@@ -1,7 +1,7 @@
 import { type JsonObject, parseJsonObject } from '@portico/http/json'
-import { type ChatError, type Loss, type Reading, type StreamFault, UnsupportedField } from '@portico/chat'
+import { type ChatError, type Loss, type Reading, UnsupportedField } from '@portico/chat'
 import type { UpstreamResponse } from '@portico/http/client'
-import { collect, type HeaderBlock, ObservedBody } from '@portico/http'
+import { collect, type HeaderBlock } from '@portico/http'
 import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import type { LlmRecord, ModelOperation } from '../../../records/llm-record.ts'
 import type { ProviderCall } from '../../../llm/providers/provider.ts'
@@ -10,6 +10,7 @@ import { tooLarge, UNREADABLE } from '../answer-faults.ts'
 import type { CacheableBodies } from '../../../cache/cached-call.ts'
 import type { ErrorFormat } from '../client-response.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
+import { noteJob, passAnswer, type PassingAnswer } from './pass-answer.ts'
 import {
   guardContext,
   noteUnexamined,
@@ -59,13 +60,6 @@ export interface PreparedJob {
   cacheable?: CacheableBodies | null
   /** The translation of the client's request, for the trace; absent when nothing is translated. */
   translation?: { from: string; to: string; losses: readonly Loss[] }
-}
-
-/** A response on its way to the client. */
-interface PassingAnswer {
-  chunk(chunk: Buffer): void
-  /** Ends the response; returns the fault of a response that is not complete. */
-  over(whole: boolean): StreamFault | null
 }
 
 /** The body of a further request to the same provider, for the same response. */
@@ -129,27 +123,12 @@ export class WholeCall implements ModelCall {
   #prepare(provider: ReadyProvider, guarded?: GuardedParts): void {
     const prepared = this.#job.prepare(provider, guarded)
     if (prepared instanceof UnsupportedField) return this.#call.client.refuseField(prepared)
+    const call = this.#call
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared
     this.#provider = provider
-    this.#note(provider, prepared)
-    this.#call.send(provider, prepared.call, prepared.bytes, prepared.cacheable)
-  }
-
-  #note(provider: ReadyProvider, { call, translation }: PreparedJob): void {
-    if (translation === undefined) return
-    const { from, to, losses } = translation
-    this.#call.rx.trace?.emit({
-      type: 'llmRequest',
-      provider: provider.name,
-      vendor: provider.vendor.telemetryName,
-      clientFormat: from,
-      upstreamFormat: to,
-      passedThrough: from === to,
-      model: call.model,
-      streaming: false,
-      losses,
-    })
+    if (prepared.translation !== undefined) noteJob(call.rx, provider, { ...prepared.translation, call: prepared.call })
+    call.send(provider, prepared.call, prepared.bytes, prepared.cacheable)
   }
 
   #answerItself(answer: Promise<JsonObject>): void {
@@ -169,8 +148,11 @@ export class WholeCall implements ModelCall {
     const prepared = this.#prepared
     if (prepared === null) throw new Error('a response came before any request was sent')
     const { read, readError, watch } = prepared
-    if (watch !== undefined && status < 300) return this.#pass({ status, headers, body }, watch)
     const call = this.#call
+    if (watch !== undefined && status < 300) {
+      noteUnguarded(call.rx, { request: null, response: this.#provider?.guards.response ?? null })
+      return passAnswer(call, { status, headers, body }, watch(headers, call.record))
+    }
     const { client, attempts, record } = call
     const { maxBytes } = call.services
     const tries = attempts.count
@@ -196,36 +178,6 @@ export class WholeCall implements ModelCall {
       else if (cause === null) client.refuseAnswer(UNREADABLE, 'answer_unreadable')
       else client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
     })
-  }
-
-  /** Sends a response to the client while it arrives. After the first byte the call cannot move to another provider. */
-  #pass(
-    { status, headers, body }: Pick<UpstreamResponse, 'status' | 'headers' | 'body'>,
-    watch: NonNullable<PreparedJob['watch']>,
-  ): void {
-    const { client, attempts, record, services, rx } = this.#call
-    const { lease } = attempts
-    noteUnguarded(rx, { request: null, response: this.#provider?.guards.response ?? null })
-    const answer = watch(headers, record)
-    const over = (whole: boolean, cause: Error | null): void => {
-      record.endedAt = services.now()
-      const fault = answer.over(whole)
-      if (cause !== null || fault !== null) {
-        lease?.failed()
-        attempts.settle(cause === null ? 'unreadable' : 'connection_lost', true)
-        client.noteFault(fault?.code ?? 'connection_lost', cause?.message ?? fault?.error.message ?? '')
-      }
-      lease?.ended()
-    }
-    if (body.length === 0) over(true, null)
-    const observer = {
-      chunk(chunk: Buffer): void {
-        if (record.firstTokenAt === -1) record.firstTokenAt = services.now()
-        answer.chunk(chunk)
-      },
-      over,
-    }
-    client.send(status, headers.clone(), body.length === 0 ? body : new ObservedBody(body, observer))
   }
 
   #askOn({ call }: PreparedJob, { bytes }: NextRequest): void {

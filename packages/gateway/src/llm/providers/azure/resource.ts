@@ -88,7 +88,13 @@ const OTHER_VENDORS =
 const FIRST_WITH_COMPLETION_TOKENS = '2024-09'
 const MESSAGES: readonly [FormatName] = ['messages']
 const COMPLETIONS: readonly [FormatName] = ['completions']
-const CALLS: ReadonlySet<OpenAiCall> = new Set<OpenAiCall>(['imageGenerations', 'speech'])
+const CALLS: ReadonlySet<OpenAiCall> = new Set<OpenAiCall>([
+  'imageGenerations',
+  'imageEdits',
+  'speech',
+  'transcriptions',
+  'translations',
+])
 const FIRST_WITH_RESPONSES = '2025-03'
 
 /** The path of the `v1` API, of an older dated API version, or of Claude. */
