@@ -8,11 +8,12 @@ import { KeepAliveClient } from '../../testing/keep-alive-client.ts'
 import { eventually, metric } from '../../testing/process.ts'
 import { pathPrefix, useOrigin } from '../../testing/scene.ts'
 
-const HELD = 300
-const STREAMS = 40
-const ROUNDS = 4
+const isFull = process.env['PROPERTIES'] === 'full'
+const HELD = isFull ? 300 : 100
+const STREAMS = isFull ? 40 : 20
+const ROUNDS = isFull ? 4 : 2
 
-test('edits and ways back fail none of hundreds of requests that are under way, and cut no stream', async (t) => {
+test('edits and ways back fail no request that is under way, and cut no stream', async (t) => {
   const held: ServerResponse[] = []
   const streams: ServerResponse[] = []
   const origin = await useOrigin(t, ({ url }, response) => {

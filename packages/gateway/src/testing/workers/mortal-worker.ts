@@ -40,9 +40,15 @@ channel.onmessage = (event) => {
       return
     case 'never answer':
       channel.postMessage({ name: 'the test', how: 'never answer' } satisfies Fate)
-      for (;;);
+      waitFor(Infinity)
+      return
     case 'be busy':
       channel.postMessage({ name: 'the test', how: 'be busy' } satisfies Fate)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+      waitFor(milliseconds)
   }
+}
+
+/** Blocks the thread, which takes no CPU from the test. */
+function waitFor(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
