@@ -9,6 +9,8 @@ import { listAt, textAt, valueAt } from '../../packages/translate/src/resources/
 import { withoutHelm } from './bed/programs.ts'
 import { DEPLOY, helm, renderInstall, template } from './chart.ts'
 
+const KINDS = ['gwbackends', 'gwfilters', 'gwmodels', 'gwparameters', 'gwpolicies']
+
 describe('the charts', { skip: withoutHelm }, () => {
   it('are what `deploy/install.yaml` is rendered from; otherwise run `npm run install-yaml`', async () => {
     assert.ok(
@@ -28,14 +30,14 @@ describe('the charts', { skip: withoutHelm }, () => {
     const kept = (await objectsOf('portico-crds')).map(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'],
     )
-    assert.deepEqual(kept, ['keep', 'keep', 'keep', 'keep'])
+    assert.deepEqual(
+      kept,
+      KINDS.map(() => 'keep'),
+    )
     const others = await objectsOf('portico-crds', 'keep=false')
     assert.deepEqual(
       others.map(({ metadata: { name, annotations } }) => [name, annotations]),
-      ['gwbackends', 'gwfilters', 'gwmodels', 'gwparameters', 'gwpolicies'].map((name) => [
-        `${name}.portico.dev`,
-        undefined,
-      ]),
+      KINDS.map((name) => [`${name}.portico.dev`, undefined]),
     )
   })
 
