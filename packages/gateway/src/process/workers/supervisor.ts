@@ -199,10 +199,9 @@ export class Supervisor {
     return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
   }
 
-  /** The response caches of each worker; null for a worker that is too busy to answer. One worker asks the shared store. */
+  /** The response caches of each worker; null for a worker that is too busy to answer. */
   cacheFigures(): Promise<(CacheCommandAnswer | null)[]> {
-    const handles = [...this.#handles]
-    return Promise.all(handles.map((handle, index) => handle.caches({ kind: 'figures', withStore: index === 0 })))
+    return Promise.all([...this.#handles].map((handle) => handle.caches({ kind: 'figures', withStore: true })))
   }
 
   /** Removes answers from the response caches of all workers, and of the shared store. */
