@@ -18,7 +18,10 @@ for (const from of readdirSync(cases)) {
       test(name, async () => {
         const folder = join(cases, from, name)
         const file = readdirSync(folder).find((each) => each.startsWith('in.')) ?? assert.fail('no source')
-        const result = importers[from as SourceKind]([{ name: file, text: readFileSync(join(folder, file), 'utf8') }])
+        const result = importers[from as SourceKind](
+          [{ name: file, text: readFileSync(join(folder, file), 'utf8') }],
+          () => 'there is no such file',
+        )
         assert.ok(result.ok, result.ok ? '' : `${positionText(result.problem.at)}: ${result.problem.message}`)
         const texts = printImport(result.value, [file], from)
         for (const [kind, golden] of Object.entries(IMPORT_FILES)) {

@@ -14,7 +14,7 @@ function examplesOf(page: string): { before: string; after: string; report: stri
 }
 
 function importText(from: SourceKind, name: string, text: string) {
-  const result = importers[from]([{ name, text }])
+  const result = importers[from]([{ name, text }], () => 'there is no such file')
   assert.ok(result.ok, result.ok ? '' : result.problem.message)
   return printImport(result.value, [name], from)
 }

@@ -1,12 +1,15 @@
 import type { Importer } from './core/import-result.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
+import { importNginx } from './nginx/import-nginx.ts'
 
-export type { ImportedConfig, ImportResult } from './core/import-result.ts'
+export type { FindIncluded, ImportedConfig, ImportResult } from './core/import-result.ts'
 export { IMPORT_FILES, type ImportTexts, printImport } from './core/print-import.ts'
 export { entryLine, summaryLine } from './core/report.ts'
 export { positionText, type SourceText } from './core/source.ts'
 
 /** The gateways whose configs can be imported. */
-export const importers = { litellm: importLitellm } as const satisfies Readonly<Record<string, Importer>>
+export const importers = { litellm: importLitellm, nginx: importNginx } as const satisfies Readonly<
+  Record<string, Importer>
+>
 
 export type SourceKind = keyof typeof importers

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { importers } from '../../../import/src/index.ts'
 import { runCommand } from '../testing/program.ts'
@@ -96,8 +96,8 @@ describe('import', () => {
 
   test('bad usage, and files that cannot be read', async () => {
     const cases: [string[], number, RegExp][] = [
-      [['config.yaml'], 2, /--from is required: litellm/],
-      [['--from', 'apache', 'config.yaml'], 2, /found --from "apache", expected litellm/],
+      [['config.yaml'], 2, /--from is required: litellm or nginx/],
+      [['--from', 'apache', 'config.yaml'], 2, /found --from "apache", expected litellm or nginx/],
       [['--from', 'litellm'], 2, /found no file/],
       [['--from', 'litellm', 'config.yaml', '-o', 'xml'], 2, /found output "xml", expected text or json/],
       [['--from', 'litellm', '/does/not/exist.yaml'], 1, /\/does\/not\/exist\.yaml cannot be read: ENOENT/],
@@ -107,6 +107,29 @@ describe('import', () => {
       assert.deepEqual([output.code, output.stdout], [code, ''])
       assert.match(output.stderr, said)
     }
+  })
+
+  test('included files are read in the folder of the config alone', async (t) => {
+    const inner = 'server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } }'
+    const { file, out } = useFile(t, 'include conf.d/*.conf;\ninclude ../*.conf;\ninclude conf.d/link;\n')
+    const [folder, outside] = [dirname(file), mkdtempSync(join(tmpdir(), 'portico-outside-'))]
+    t.after(() => rmSync(outside, { recursive: true }))
+    mkdirSync(join(folder, 'conf.d'))
+    writeFileSync(join(folder, 'conf.d', 'one.conf'), inner)
+    writeFileSync(join(outside, 'secret'), 'server { location /secret { return 200; } }')
+    symlinkSync(join(outside, 'secret'), join(folder, 'conf.d', 'link'))
+    const { code, stdout } = await runCommand(['import', '--from', 'nginx', file, '--out', out])
+    assert.equal(code, 0, stdout)
+    assert.match(
+      stdout,
+      /:2:1: not carried: include \.\.\/\*\.conf: outside of the folder of the config: name a folder with --root\n/,
+    )
+    assert.match(
+      stdout,
+      /:3:1: not carried: include conf\.d\/link: conf\.d\/link cannot be read, is too large, or leads out of the folder\n/,
+    )
+    assert.ok(!readFileSync(join(out, 'gateway.yaml'), 'utf8').includes('secret'))
+    assert.match(readFileSync(join(out, 'gateway.report.txt'), 'utf8'), /one\.conf:1:36: carried: proxy_pass/)
   })
 
   test('the command offers each importer', () => {

@@ -3,7 +3,7 @@ import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
 
 /** The gateways whose configs can be imported; packages/import has the same list. */
-export const SOURCE_KINDS = ['litellm']
+export const SOURCE_KINDS = ['litellm', 'nginx']
 
 export const importConfig = defineCommand({
   name: 'import',
@@ -16,6 +16,12 @@ export const importConfig = defineCommand({
       value: '<folder>',
       summary: 'folder for the files (default: the current one)',
       fallback: '.',
+      isPath: true,
+    },
+    root: {
+      kind: 'value',
+      value: '<folder>',
+      summary: 'folder of included files; those outside of it are not read (default: that of the first file)',
       isPath: true,
     },
     force: { kind: 'flag', summary: 'replace files that exist' },
@@ -33,8 +39,9 @@ Exit codes: 0 imported, 1 the source cannot be imported, or a check or a test fa
 
   porticoctl import --from litellm config.yaml
   porticoctl import --from litellm config.yaml --out gateway/ -o json --strict
+  porticoctl import --from nginx /etc/nginx/nginx.conf --out gateway/
 `,
-  async run({ options: { from, out, force, strict, output }, operands, afterDashes, io }) {
+  async run({ options: { from, out, root, force, strict, output }, operands, afterDashes, io }) {
     const files = [...operands, ...(afterDashes ?? [])]
     const problem = problemOf({ from, output, files })
     if (from === null || problem !== null) {
@@ -43,7 +50,7 @@ Exit codes: 0 imported, 1 the source cannot be imported, or a check or a test fa
     }
     // The importers and the gateway, which checks the result, are loaded only when needed.
     const { importFiles } = await import('../import/import-files.ts')
-    return importFiles({ from, files, out, replaces: force, isStrict: strict, isJson: output === 'json' }, io)
+    return importFiles({ from, files, out, root, replaces: force, isStrict: strict, isJson: output === 'json' }, io)
   },
 })
 

@@ -17,6 +17,7 @@ import {
 import { failWith } from '../fail.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printableBlock } from '../printable.ts'
+import { includedFiles } from './included-files.ts'
 import { checkTests, type TestOutcome } from './check-tests.ts'
 
 export interface ImportRequest {
@@ -24,6 +25,8 @@ export interface ImportRequest {
   readonly files: readonly string[]
   /** The folder for the results. */
   readonly out: string
+  /** The folder of included files; null for that of the first file. */
+  readonly root: string | null
   /** Whether existing files are replaced. */
   readonly replaces: boolean
   readonly isStrict: boolean
@@ -34,7 +37,7 @@ export interface ImportRequest {
 export async function importFiles(request: ImportRequest, io: Io): Promise<number> {
   const sources = readSources(request.files)
   if (typeof sources === 'string') return failWith(sources, io)
-  const result: ImportResult = importers[request.from as SourceKind](sources)
+  const result: ImportResult = importers[request.from as SourceKind](sources, includedFiles(request))
   if (!result.ok) return failWith(`${positionText(result.problem.at)}: ${result.problem.message}`, io)
   const { report } = result.value
   const texts = printImport(result.value, request.files, request.from)

@@ -14,5 +14,8 @@ export type ImportResult =
   | { readonly ok: true; readonly value: ImportedConfig }
   | { readonly ok: false; readonly problem: SourceProblem }
 
+/** Finds the files that a config includes; a text says why there are none. */
+export type FindIncluded = (pattern: string) => readonly SourceText[] | string
+
 /** Imports the configs of one gateway. */
-export type Importer = (sources: readonly SourceText[]) => ImportResult
+export type Importer = (sources: readonly SourceText[], find: FindIncluded) => ImportResult

@@ -1,0 +1,123 @@
+import { withoutAbsent } from '../core/config-yaml.ts'
+import type { Directive, Scope } from './directive.ts'
+import type { Location } from './locations.ts'
+import { durationText, expressionOf, literalOf, secondsOf } from './text.ts'
+import { hostOf, type Upstreams, type UpstreamServer } from './upstreams.ts'
+
+/** The backends of a `proxy_pass`, and its policies. */
+interface Proxy {
+  readonly backends: readonly UpstreamServer[]
+  readonly policies: Readonly<Record<string, unknown>>
+  /** The path that the backend gets for a path of clients. */
+  pathFor(this: void, path: string): string
+}
+
+/** Reads the `proxy_pass` of a location; a text says why it is not possible. */
+export function readProxy(
+  pass: Directive,
+  scope: Scope,
+  place: { location: Location | null; upstreams: Upstreams },
+): Proxy | string {
+  const [target = ''] = pass.args
+  const found = /^(https?):\/\/([^/?#$\s]+)(\/[^?#$\s]*)?$/.exec(target)
+  if (found === null) return 'the address has variables, a query, or is not a URL'
+  const [, scheme, authority = '', uri] = found
+  const upstream = place.upstreams.get(authority)
+  const direct = hostOf(authority, scheme === 'https' ? 443 : 80)
+  const backends = upstream?.servers ?? (direct === null ? [] : [{ host: direct }])
+  if (backends.length === 0) return 'the server is not a host and a port, and not an upstream with servers'
+  const { location } = place
+  if (uri !== undefined && location !== null && location.kind.startsWith('~'))
+    return 'a path after a regular expression'
+  const cut = location?.path ?? '/'
+  const set: object[] = []
+  if (uri !== undefined && uri !== cut) {
+    set.push({ name: ':path', value: `${JSON.stringify(uri)} + request.pathAndQuery.substring(${cut.length})` })
+  }
+  pass.carried()
+  if (scheme === 'https') pass.changed('the certificate of the server is verified')
+  const host = hostPolicy(pass, scope, authority)
+  if (typeof host === 'string') return host
+  set.push(...requestHeaders(scope))
+  const backend = withoutAbsent({
+    tls: scheme === 'https' ? {} : undefined,
+    http: timeoutOf(scope.one('proxy_read_timeout'), 'requestTimeout', 'limits the time until the response begins'),
+    tcp: timeoutOf(scope.one('proxy_connect_timeout'), 'connectTimeout', ''),
+  })
+  return {
+    backends,
+    policies: withoutAbsent({
+      ...host,
+      transformation: set.length === 0 ? undefined : { request: { set } },
+      backend: Object.keys(backend).length === 0 ? undefined : backend,
+    }),
+    pathFor: (path) => (uri === undefined ? path : uri + path.slice(cut.length)),
+  }
+}
+
+function timeoutOf(directive: Directive | null, field: string, note: string): object | undefined {
+  const seconds = directive === null ? null : secondsOf(directive.args.join(' '))
+  if (directive === null || seconds === null || seconds < 0.001) return undefined
+  if (note === '') directive.carried()
+  else directive.changed(note)
+  return { [field]: durationText(Math.min(seconds, 86_400)) }
+}
+
+/** The `Host` of requests to the backend: nginx sends the address of `proxy_pass` unless the config says otherwise. */
+function hostPolicy(pass: Directive, scope: Scope, authority: string): object | string {
+  const header = scope.all('proxy_set_header').findLast(({ args }) => args[0]?.toLowerCase() === 'host')
+  const value = header?.args[1] ?? '$proxy_host'
+  if (value === '$proxy_host') {
+    header?.carried()
+    if (authority.includes('_')) {
+      pass.changed('the Host is that of the server, because the name of the upstream is not a host name')
+      return { hostRewrite: { mode: 'Auto' } }
+    }
+    return { urlRewrite: { authority: { full: authority } } }
+  }
+  if (value === '$host' || value === '$http_host') {
+    header?.carried()
+    return { hostRewrite: { mode: 'None' } }
+  }
+  if (value === '$host:$server_port') {
+    header?.changed('the Host of the client')
+    return { hostRewrite: { mode: 'None' } }
+  }
+  if (literalOf(value) === null || hostOf(value, 80) === null) {
+    return 'the Host of its requests has variables that are not known'
+  }
+  header?.carried()
+  return { urlRewrite: { authority: { full: value } } }
+}
+
+/** Headers that the gateway sends by itself. */
+const OWN_HEADERS = new Map([
+  ['x-forwarded-for', /^\$(proxy_add_x_forwarded_for|remote_addr)$/],
+  ['x-forwarded-proto', /^\$scheme$/],
+  ['x-forwarded-host', /^\$(http_)?host$/],
+  ['connection', /./],
+  ['upgrade', /^\$http_upgrade$/],
+])
+
+function requestHeaders(scope: Scope): object[] {
+  const set: object[] = []
+  for (const directive of scope.all('proxy_set_header')) {
+    const [name = '', value = ''] = directive.args
+    const lower = name.toLowerCase()
+    if (lower === 'host') continue
+    if (OWN_HEADERS.get(lower)?.test(value) === true) {
+      if (lower.startsWith('x-'))
+        directive.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
+      else directive.carried('WebSockets pass, and connections are kept')
+      continue
+    }
+    const expression = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !OWN_HEADERS.has(lower) ? expressionOf(value) : null
+    if (expression === null || set.length >= 15) {
+      directive.notCarried('its variables have no counterpart, or the gateway sets this header')
+      continue
+    }
+    directive.carried()
+    set.push({ name: lower, value: value === '' ? '[]' : expression })
+  }
+  return set
+}

@@ -1,0 +1,49 @@
+import type { Directive } from './directive.ts'
+import { literalOf } from './text.ts'
+
+interface ReturnReply {
+  readonly status: number
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+/** Reads a `return`; a text says why it is not possible. */
+export function readReturn(directive: Directive): ReturnReply | string {
+  const [first = '', second] = directive.args
+  const isUrl = /^(https?:|\/|\$scheme)/.test(first)
+  const status = isUrl ? 302 : Number(first)
+  const text = isUrl ? first : second
+  if (!Number.isInteger(status)) return 'the status is not a number'
+  if ([301, 302, 303, 307, 308].includes(status) && text !== undefined) return redirect(directive, status, text)
+  if (status === 444) {
+    directive.changed('connections cannot be closed without a response: 403', true)
+    return { status: 403, policies: { directResponse: { status: 403 } } }
+  }
+  if (status < 200 || status > 599 || (status >= 300 && status < 400)) return 'the status cannot be a direct response'
+  const body = text === undefined || text === '' ? undefined : text
+  if (body !== undefined && (literalOf(body) === null || body.length > 4_096))
+    return 'the text has variables, or is too long'
+  directive.carried()
+  return { status, policies: { directResponse: { status, ...(body !== undefined && { body }) } } }
+}
+
+/** The parts of a URL that a redirect may change. */
+const TARGET =
+  /^(?:(https?|\$scheme):\/\/([^/$\s]+|\$host|\$http_host|\$server_name))?(\$request_uri|\/[^$\s?#]*)?(\$request_uri|\$is_args\$args)?$/
+
+function redirect(directive: Directive, status: number, text: string): ReturnReply | string {
+  const found = TARGET.exec(text)
+  const [, scheme, host, path, rest] = found ?? []
+  if (found === null || (path !== undefined && rest === '$request_uri') || host === '$server_name')
+    return 'the address of the redirect has other variables'
+  if (status === 303) return 'the status of a redirect is 301, 302, 307 or 308'
+  const keepsPath = path === '$request_uri' || rest === '$request_uri'
+  const policy = {
+    ...(scheme !== undefined && scheme !== '$scheme' && { scheme }),
+    ...(host !== undefined && !host.startsWith('$') && { authority: host.includes(':') ? { full: host } : { host } }),
+    ...(!keepsPath && { path: { full: path ?? '/' } }),
+    status,
+  }
+  if (keepsPath || rest !== undefined) directive.carried()
+  else directive.changed('the query is kept')
+  return { status, policies: { requestRedirect: policy } }
+}

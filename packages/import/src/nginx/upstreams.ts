@@ -1,0 +1,64 @@
+import type { Directive } from './directive.ts'
+
+/** A server of an upstream, as a backend. */
+export interface UpstreamServer {
+  readonly host: string
+  readonly weight?: number
+}
+
+export type Upstreams = ReadonlyMap<
+  string,
+  { readonly servers: readonly UpstreamServer[]; readonly directive: Directive }
+>
+
+/** Reads the `upstream` blocks by name. An upstream without usable servers has an empty list. */
+export function readUpstreams(directives: readonly Directive[]): Upstreams {
+  const found = new Map<string, { servers: UpstreamServer[]; directive: Directive }>()
+  for (const directive of directives) {
+    const [name] = directive.args
+    if (directive.name !== 'upstream' || name === undefined || directive.block === null) continue
+    const servers = directive.block.flatMap((each) => readServer(each) ?? [])
+    noteOthers(directive.block)
+    if (servers.length > 1) directive.changed('a request is not repeated at another server when one fails')
+    else directive.carried()
+    found.set(name, { servers, directive })
+  }
+  return found
+}
+
+function readServer(directive: Directive): UpstreamServer | null {
+  if (directive.name !== 'server') return null
+  const [address = '', ...options] = directive.args
+  const host = hostOf(address, 80)
+  if (host === null) {
+    directive.notCarried('the address is not a host and a port')
+    return null
+  }
+  const names = new Map(options.map((option) => option.split('=', 2) as [string, string | undefined]))
+  const weight = Number(names.get('weight') ?? 1)
+  if (names.has('down') || names.has('backup')) {
+    directive.notCarried(names.has('down') ? 'it is down' : 'backup servers are groups of a backend: docs/backends.md')
+    return null
+  }
+  const others = [...names.keys()].filter((name) => name !== 'weight')
+  if (others.length > 0) directive.changed(`without ${others.join(', ')}: a health policy evicts servers`)
+  else directive.carried()
+  return weight === 1 || !Number.isInteger(weight) ? { host } : { host, weight }
+}
+
+/** `host:port`; null for sockets, variables and odd texts. */
+export function hostOf(address: string, port: number): string | null {
+  const found = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(?::(\d{1,5}))?$/i.exec(address)
+  if (found === null || Number(found[3] ?? port) > 65_535) return null
+  // A name with an underscore is not a DNS name.
+  return (found[1] ?? '').includes('_') ? null : `${found[1]}:${found[3] ?? port}`
+}
+
+function noteOthers(block: readonly Directive[]): void {
+  for (const directive of block) {
+    if (directive.name.startsWith('keepalive')) directive.carried('connections are always kept')
+    if (['least_conn', 'ip_hash', 'hash', 'random'].includes(directive.name)) {
+      directive.changed('servers are chosen by weight; sessionPersistence keeps a client at one server')
+    }
+  }
+}
