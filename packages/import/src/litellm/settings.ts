@@ -155,6 +155,9 @@ export function readCache({ litellm }: Sections): {
   return readRedis(params, type ?? field, base)
 }
 
+/** A DNS name, or an IPv4 address. */
+const HOST = /^(?=.*([a-z]|\d\.\d))[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i
+
 function readRedis(params: Field | null, type: Field, base: object) {
   const [host, port, password] = [
     params?.get('host') ?? null,
@@ -162,7 +165,7 @@ function readRedis(params: Field | null, type: Field, base: object) {
     params?.get('password') ?? null,
   ]
   const where = host === null ? null : secretOf(host)
-  if (where === null || !('literal' in where) || (port !== null && port.number === null)) {
+  if (where === null || !('literal' in where) || !HOST.test(where.literal) || (port !== null && port.number === null)) {
     const note = 'each worker caches for itself: set config.stores.redis and cache.shared to share answers'
     type.changed(note)
     for (const field of [host, port, password]) field?.notCarried('the address of Redis is not in the config')
