@@ -16,7 +16,7 @@ test('unless the config says otherwise, paths are what their ends say', () => {
     '/v1/models': 'Models',
     '/v1/images/generations': 'ImageGenerations',
     '/v1/audio/speech': 'Speech',
-    '/v1/audio/transcriptions': null,
+    '/v1/audio/transcriptions': 'Transcriptions',
     '/v1/moderations': 'Moderations',
     '/v1/rerank': 'Rerank',
     '/v2/rerank': 'Rerank',
