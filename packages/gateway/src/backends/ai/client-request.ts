@@ -11,7 +11,9 @@ import {
   type SplicedText,
 } from '@portico/http/json'
 import { type JsonObject, UnsupportedField } from '@portico/chat'
+import { withHiddenParameter } from '../../formats/query-parameters.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import type { HeaderBlock } from '@portico/http'
 import type { RouteType } from '../../llm/edits/schema.ts'
 import { DEFAULT_ROUTES } from './route-types.ts'
@@ -54,6 +56,11 @@ const PATHS = [
 ]
 /** Sequences that a vendor could interpret as something other than a model name. */
 const UNFIT = /\.\.|%|[\0-\x1f\x7f]/
+
+/** Hides the key that clients of Google's API may send in the query from logs and records. */
+export function hideKey(rx: Pick<RequestContext, 'target'>): void {
+  if (rx.target.includes('?')) rx.target = withHiddenParameter(rx.target, 'key')
+}
 
 /** Decodes the content encoding of a request body; an unsupported encoding or a malformed body is refused. */
 export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {

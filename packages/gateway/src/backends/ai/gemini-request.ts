@@ -1,7 +1,6 @@
 import type { Json, MemberEdits } from '@portico/http/json'
-import { parameterValues, targetPath, targetQuery, withHiddenParameter } from '../../formats/query-parameters.ts'
+import { parameterValues, targetPath, targetQuery } from '../../formats/query-parameters.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
-import type { RequestContext } from '../../pipeline/context/request-context.ts'
 import { JsonBody } from './client-request.ts'
 
 /**
@@ -33,11 +32,6 @@ export function withPathMembers(body: JsonBody, target: string): JsonBody | Fail
 /** Whether a name in a body is that of the model in the path: a resource name, or its last part. */
 export function isNameOf(named: Json, model: Json | undefined): boolean {
   return typeof named === 'string' && (named === model || RESOURCE.exec(named)?.[1] === model)
-}
-
-/** Hides the key that clients of Google's API may send in the query from logs and records. */
-export function hideKey(rx: Pick<RequestContext, 'target'>): void {
-  if (rx.target.includes('?')) rx.target = withHiddenParameter(rx.target, 'key')
 }
 
 /** The model of a path such as `/v1beta/models/gemini-2.5-pro:generateContent`; models of other vendors may have slashes. */
