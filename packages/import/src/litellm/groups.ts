@@ -131,13 +131,13 @@ function choose(
           model: `${name}@part${index + 1}`,
           weight: part.reduce((sum, { weight }) => sum + weight, 0),
         }))
+  // A choice needs a weight above 0, and LiteLLM cannot choose either when all are 0.
+  const isWeighted = strategy === 'Weight' && listed.some(({ weight }) => weight > 0)
   const model: Model = withoutAbsent({
     name,
     visibility: isHidden ? 'Internal' : undefined,
     targets: listed.map(({ model: target, weight }) =>
-      strategy === 'Weight' && weight !== 1
-        ? { model: target, weight: Math.min(weight, 1_000_000) }
-        : { model: target },
+      isWeighted && weight !== 1 ? { model: target, weight: Math.min(weight, 1_000_000) } : { model: target },
     ),
     by: strategy,
   })

@@ -115,6 +115,22 @@ test('every field of any config is in the report, and the imported config has no
   )
 })
 
+test('deployments without any weight above 0 share the requests', () => {
+  const litellm_params = { model: 'openai/a', rpm: 0 }
+  const text = stringify({
+    model_list: [
+      { model_name: 'one', litellm_params },
+      { model_name: 'one', litellm_params },
+    ],
+  })
+  const result = importLitellm([{ name: 'in.yaml', text }])
+  assert.ok(result.ok)
+  const { config } = printImport(result.value, ['in.yaml'], 'litellm')
+  assert.match(config, /targets:\n\s+- \{ model: one@1 \}\n\s+- \{ model: one@2 \}\n/)
+  const loaded = loadConfig(config, { file: 'gateway.yaml', dir: '.', env: result.value.behavior.env })
+  assert.ok(loaded.ok, loaded.ok ? '' : loaded.problems.map(printProblem).join('\n'))
+})
+
 test('any text is imported, or refused with a location', () => {
   fc.assert(
     fc.property(
