@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { explain } from '../../explain/explain.ts'
 import { request } from '../../testing/client.ts'
@@ -64,6 +67,57 @@ for (const bodies of ['stream', 'plain'] as const) {
     assert.match(gateway.metrics(), /portico_inference_picks_total\{backend="inferencePool",outcome="picked"\} 2\n/)
   })
 }
+
+for (const bodies of ['stream', 'plain'] as const) {
+  test(`the last piece of a body is its end, and no empty piece follows; bodies: ${bodies}`, async (t) => {
+    const { picker, gateway, ask } = await setUp(t, { bodies })
+    for (let i = 1; i <= 3; i++) {
+      assert.equal((await ask('hello')).body, 'test.example: hello')
+      await until(() => picker.ended === i)
+    }
+    const pieces = picker.seen.flatMap(({ request: part }) =>
+      part?.$case === 'requestBody' || part?.$case === 'responseBody'
+        ? [[part.$case, Buffer.from(part.value.body).length, part.value.endOfStream]]
+        : [],
+    )
+    const each = [
+      ['requestBody', 5, true],
+      ['responseBody', 'test.example: hello'.length, true],
+    ]
+    assert.deepEqual(pieces, [...each, ...each, ...each])
+    assert.deepEqual([picker.cancelled, gateway.bugs], [0, []])
+  })
+}
+
+test('trailers follow a body whose length was announced', async (t) => {
+  const origin = createHttp2Server((seen, response) => {
+    seen.resume()
+    response.setHeader('content-length', '5')
+    response.addTrailers({ 'x-checksum': 'abc' })
+    response.end('hello')
+  })
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
+  t.after(() => origin.close())
+  const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`
+  for (const bodies of ['stream', 'plain'] as const) {
+    const picker = await usePicker(t, () => host, { bodies })
+    const inferencePool = { endpoints: [host], picker: { backendRef: { host: picker.host } } }
+    const backendPolicies = { http: { version: 'HTTP2' } }
+    const backends = [{ inferencePool, policies: backendPolicies }]
+    const gateway = await useGateway(t, httpConfig([{ backends }]))
+    const session = connectHttp2(`http://127.0.0.1:${gateway.port()}`)
+    t.after(() => session.destroy())
+    const stream = session.request({ ':path': '/' })
+    const trailers = once(stream, 'trailers')
+    let received = ''
+    stream.setEncoding('utf8').on('data', (text: string) => (received += text))
+    const [fields] = (await trailers) as [Record<string, string>]
+    assert.equal(fields['x-checksum'], 'abc')
+    await until(() => stream.closed)
+    assert.equal(received, 'hello')
+    assert.deepEqual(gateway.bugs, [])
+  }
+})
 
 test('endpoints are tried in the order of the picker, and the record says why the next one was tried', async (t) => {
   const dead = `127.0.0.1:${await closedPort()}`

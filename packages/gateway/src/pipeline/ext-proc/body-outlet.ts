@@ -24,10 +24,10 @@ export class BodyOutlet {
     return this.#queuedBytes
   }
 
-  /** Flushes the head that waits in the sink, because the body may take long. */
+  /** Flushes the head that waits in the sink if no byte of the body is here, because the body may take long. */
   open(sink: Sink): void {
     this.#sink = sink
-    this.#isStalled = !sink.flush()
+    if (this.isEmpty) this.#isStalled = !sink.flush()
   }
 
   write(chunk: Buffer): void {

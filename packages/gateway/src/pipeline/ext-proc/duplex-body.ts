@@ -20,7 +20,7 @@ export class DuplexBody implements Source, Sink {
   source: Source | null = null
   readonly #body: Source
   readonly #peer: BodyPeer
-  /** The length of the old body does not apply to the new one. */
+  /** The length of the old body until the head is final, then the length of the new body if the whole of it is here. */
   #length: number
   /** Buffers the bytes that come back. */
   readonly #outlet = new BodyOutlet()
@@ -70,9 +70,9 @@ export class DuplexBody implements Source, Sink {
     this.#body.pipe(this)
   }
 
-  /** Heads say nothing of the length from now on. */
+  /** The head becomes final: its length is known only if the whole new body is here. */
   commit(): void {
-    this.#length = -1
+    if (this.#outputEnd === null) this.#length = -1
   }
 
   /** The processor is gone before it got any bytes: the body passes unchanged. */
@@ -168,6 +168,7 @@ export class DuplexBody implements Source, Sink {
 
   #finish(trailers: HeaderBlock | null): void {
     this.#outputEnd = { trailers }
+    if (!this.#outlet.isOpen) this.#length = trailers === null ? this.#outlet.waitingBytes : -1
     if (this.#outlet.isOpen && this.#outlet.isEmpty) this.#close(trailers)
     this.#peer.changed()
   }

@@ -1,7 +1,8 @@
 import type { HeaderBlock } from '@portico/http'
 import { bodyMessage, newBody } from './messages.ts'
 import { MAX_PIECE, StreamedBody } from './streamed-body.ts'
-import type { Answer } from './talk.ts'
+import type { Side } from './side.ts'
+import type { Answer, Talk } from './talk.ts'
 
 interface Piece {
   bytes: Buffer
@@ -11,7 +12,8 @@ interface Piece {
 /**
  * A body streamed full duplex to a processor that may also answer each piece without a new body, which returns the piece
  * unchanged. Pieces are kept until the processor streams a new body, so that the old body can continue without the
- * processor. Trailers stay here.
+ * processor. Trailers stay here. The last piece of a body of known length carries the end of the body, which saves a message
+ * to the processor and its answer.
  */
 export class KeptPieces extends StreamedBody {
   /** Pieces without an answer; null when the processor streams a new body, or when they exceed the limit. */
@@ -20,7 +22,16 @@ export class KeptPieces extends StreamedBody {
   #early: Piece[] | null = []
   #keptBytes = 0
   #hasPlainAnswers = false
-  #inputTrailers: HeaderBlock | null = null
+  #inputEnd: { trailers: HeaderBlock | null } | null = null
+  /** Bytes of a body of known length that have not come yet; -1 when the length is unknown. */
+  #missingBytes: number
+  /** Whether the last piece has returned, while the end of the old body has not come yet. */
+  #isEndAnswered = false
+
+  constructor(side: Side, talk: Talk) {
+    super(side, talk)
+    this.#missingBytes = this.body.length
+  }
 
   get keepsPieces(): boolean {
     return this.#unanswered !== null
@@ -31,12 +42,17 @@ export class KeptPieces extends StreamedBody {
   }
 
   give(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at += MAX_PIECE) this.#send(chunk.subarray(at, at + MAX_PIECE), false)
+    for (let at = 0; at < chunk.length; at += MAX_PIECE) {
+      const piece = chunk.subarray(at, at + MAX_PIECE)
+      if (this.#missingBytes > 0) this.#missingBytes -= piece.length
+      this.#send(piece, this.#missingBytes === 0)
+    }
   }
 
   giveEnd(trailers: HeaderBlock | null): void {
-    this.#inputTrailers = trailers
-    this.#send(EMPTY, true)
+    this.#inputEnd = { trailers }
+    if (this.#isEndAnswered) this.body.takeEnd(trailers)
+    else if (this.#missingBytes !== 0) this.#send(EMPTY, true)
     this.talk.changed()
   }
 
@@ -92,7 +108,10 @@ export class KeptPieces extends StreamedBody {
       return
     }
     this.body.take(piece.bytes)
-    if (piece.isEnd) this.body.takeEnd(this.#inputTrailers)
+    if (!piece.isEnd) return
+    // A body ends with its trailers, which follow its last byte.
+    if (this.#missingBytes === 0 && this.#inputEnd === null) this.#isEndAnswered = true
+    else this.body.takeEnd(this.#inputEnd?.trailers ?? null)
   }
 }
 
