@@ -260,8 +260,8 @@ describe('a processor', () => {
     let received = ''
     socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
     socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9000000\r\n\r\nfirst')
-    await until(() => received.endsWith('\r\n0\r\n\r\n'))
-    assert.match(received, /\r\nno!\r\n/)
+    // The new body has a length if all of it is there when the head is written.
+    await until(() => /\r\n\r\n(no!|3\r\nno!\r\n0\r\n\r\n)$/.test(received))
     assert.match(received, /^HTTP\/1.1 413/)
     await until(() => processor.ended + processor.cancelled === 1)
     socket.destroy()
