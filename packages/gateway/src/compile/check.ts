@@ -106,6 +106,7 @@ export function checkServices(
       ledger: null,
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
+      rehearsed: () => () => {},
       picks: () => () => {},
       answerCounts: () => ({ count() {}, resized() {} }),
       ticketSecret: NO_SECRET,

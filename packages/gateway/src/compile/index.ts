@@ -52,6 +52,7 @@ export type CompileServices = BackendServices &
     | 'credentials'
     | 'callouts'
     | 'keyWithoutRoom'
+    | 'rehearsed'
     | 'picks'
   > & {
     /** Budgets that several gateways share; null when the config has no store for them. */
@@ -260,6 +261,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     callouts: services.callouts,
     keyWithoutRoom: services.keyWithoutRoom,
+    rehearsed: services.rehearsed,
     picks: services.picks,
     answerCounts: services.answerCounts,
     recordId: (rx) => services.recorder.idOf(rx),

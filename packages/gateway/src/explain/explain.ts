@@ -7,6 +7,7 @@ import {
   keyNotForRoute,
   keyStoreFailed,
 } from '../policies/traffic/api-key-authentication/explain.ts'
+import { abort } from '../policies/traffic/abort/explain.ts'
 import { authorization } from '../policies/traffic/authorization/explain.ts'
 import { basic } from '../policies/traffic/basic-authentication/explain.ts'
 import { budgetExceeded, budgetUnavailable, modelUnpriced } from '../policies/traffic/budget/explain.ts'
@@ -174,6 +175,7 @@ const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, ConfigExplainer>> = 
   ExtAuth: extAuth,
   ExtProc: extProc,
   InferencePool: upstream,
+  Abort: abort,
   Csrf: csrf,
   RateLimit: rateLimit,
   PromptGuard: guard,

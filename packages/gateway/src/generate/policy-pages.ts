@@ -79,6 +79,7 @@ const tasks: Tasks = [
       ['try again, within a budget', ['traffic.retry', 'backend.retryBudget']],
       ['keep clients on one server', ['traffic.sessionPersistence', 'backend.sessionPersistence']],
       ['stop using addresses and providers that fail', ['backend.health']],
+      ['rehearse a slow or failing backend', ['traffic.delay', 'traffic.abort']],
     ],
   ],
   [

@@ -25,12 +25,14 @@ import { tracing } from './frontend/tracing/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
 import { udp as frontendUdp } from './frontend/udp/schema.ts'
+import { abort } from './traffic/abort/schema.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/schema.ts'
 import { authorization } from './traffic/authorization/schema.ts'
 import { basicAuthentication } from './traffic/basic-authentication/schema.ts'
 import { budget } from './traffic/budget/schema.ts'
 import { cors } from './traffic/cors/schema.ts'
 import { csrf } from './traffic/csrf/schema.ts'
+import { delay } from './traffic/delay/schema.ts'
 import { directResponse } from './traffic/direct-response/schema.ts'
 import { extAuth } from './traffic/ext-auth/schema.ts'
 import { extProc } from './traffic/ext-proc/schema.ts'
@@ -66,12 +68,14 @@ export const frontendPolicies = [
 
 /** Handling of requests, with the filters that only routes have. */
 export const trafficPolicies = [
+  abort,
   apiKeyAuthentication,
   authorization,
   basicAuthentication,
   budget,
   cors,
   csrf,
+  delay,
   directResponse,
   extAuth,
   extProc,

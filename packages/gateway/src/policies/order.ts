@@ -20,6 +20,7 @@ import { upgrades } from './traffic/upgrades/step.ts'
 import { urlRewrite } from './traffic/url-rewrite/step.ts'
 
 // Most configs do without these, and each is much code.
+const abort = later(async () => (await import('./traffic/abort/step.ts')).abort)
 const apiKeyAuthentication = later(
   async () => (await import('./traffic/api-key-authentication/step.ts')).apiKeyAuthentication,
 )
@@ -27,6 +28,7 @@ const basicAuthentication = later(
   async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
 )
 const budget = later(async () => (await import('./traffic/budget/step.ts')).budget)
+const delay = later(async () => (await import('./traffic/delay/step.ts')).delay)
 const extAuth = later(async () => (await import('./traffic/ext-auth/step.ts')).extAuth)
 const extProc = later(async () => (await import('./traffic/ext-proc/step.ts')).extProc)
 const jwtAuthentication = later(async () => (await import('./traffic/jwt-authentication/step.ts')).jwtAuthentication)
@@ -62,6 +64,10 @@ export const requestOrder = [
   { steps: { csrf }, why: 'after transformations, which may set the headers that it checks' },
   { steps: { headerModifiers }, why: "the client's headers are final before the destination is rewritten" },
   { steps: { hostRewrite, urlRewrite }, why: 'an explicit rewrite wins over the default' },
+  {
+    steps: { delay, abort },
+    why: 'rehearsals of a slow or failing backend, for requests that everything above admits',
+  },
   { steps: { requestRedirect, directResponse }, why: 'responses of the gateway itself, protected by everything above' },
   { steps: { requestMirror }, why: 'copies only requests that go to a backend, in their final form' },
 ] as const satisfies readonly { steps: Partial<AllSteps>; why: string }[]

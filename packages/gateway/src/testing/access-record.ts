@@ -21,6 +21,7 @@ export const accessRecord: AccessRecord = {
   retryAttempt: 0,
   requestBytes: 0,
   responseBytes: 53,
+  rehearsal: null,
   error: null,
   reason: 'Upstream',
   startedAt: 0,

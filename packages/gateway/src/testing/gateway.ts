@@ -38,6 +38,7 @@ import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metr
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createDatagramMetrics } from '../telemetry/metrics/datagram-metrics.ts'
 import { Exemplars } from '../telemetry/metrics/exemplars.ts'
+import { createRehearsalMetrics } from '../telemetry/metrics/rehearsal-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createCacheMetrics } from '../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../telemetry/metrics/pick-metrics.ts'
@@ -358,6 +359,7 @@ export class TestGateway {
       ledger: options.ledger?.(this.#recorder) ?? null,
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
+      rehearsed: createRehearsalMetrics(this.#registry),
       picks: createPickMetrics(this.#registry),
       answerCounts: createCacheMetrics(this.#registry),
       upstream: {

@@ -26,6 +26,7 @@ export class Reply {
 export type Reason =
   | 'Upstream'
   | 'DirectResponse'
+  | 'Abort'
   | 'NotFound'
   | 'JwtAuth'
   | 'BasicAuth'

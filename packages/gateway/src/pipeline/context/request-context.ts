@@ -242,6 +242,8 @@ export class RequestContext implements RoutableRequest {
   decision: Decision | null = null
   /** Data about the denial of the request: see `note`. */
   notes: { readonly [key: string]: unknown } | null = null
+  /** The delays and aborts of the request by rehearsals, as `delay 200ms` and `abort 503`; null without any. */
+  rehearsal: readonly string[] | null = null
   /** Failed calls to the backend; null without any. */
   failedCalls: FailedCall[] | null = null
   /** When the head of the backend's response arrived, on the clock of `startedAt`; 0 before. */

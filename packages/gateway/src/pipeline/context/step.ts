@@ -15,6 +15,7 @@ import type { WorkerCache } from '../../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
 import type { CacheCounts } from '../../telemetry/metrics/cache-metrics.ts'
 import type { CountPicks } from '../../telemetry/metrics/pick-metrics.ts'
+import type { CountRehearsals } from '../../telemetry/metrics/rehearsal-metrics.ts'
 import type { CountKeysWithoutRoom } from '../../telemetry/metrics/limit-metrics.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { BodyUse } from './body-use.ts'
@@ -78,6 +79,8 @@ export interface Env {
   callouts(kind: CalloutKind): RecordCallout
   /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
+  /** Returns the counter of requests that a policy delays or aborts on purpose. */
+  rehearsed: CountRehearsals
   /** Returns the counts of response caches. */
   answerCounts: () => CacheCounts
   /** Counts the outcome of choosing an endpoint of an inference pool. */

@@ -26,6 +26,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
   readonly requestId = null
   readonly decisionId = null
   readonly retryAttempt = 0
+  readonly rehearsal = null
   readonly llm = null
   readonly mcp = null
   readonly clientVersion = ''

@@ -39,6 +39,7 @@ import { createActiveRequests, createCallTimer, createRequestMetrics } from '../
 import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
+import { createRehearsalMetrics } from '../../telemetry/metrics/rehearsal-metrics.ts'
 import { createLimitMetrics } from '../../telemetry/metrics/limit-metrics.ts'
 import { createCacheMetrics } from '../../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../../telemetry/metrics/pick-metrics.ts'
@@ -150,6 +151,7 @@ const services = {
   countActive: createActiveRequests(registry),
   callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
+  rehearsed: createRehearsalMetrics(registry),
   picks: createPickMetrics(registry),
   answerCounts: createCacheMetrics(registry),
   upstream: settings.upstream,

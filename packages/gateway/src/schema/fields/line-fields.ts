@@ -58,6 +58,7 @@ export const defaultFields = [
   'mcp.error.code',
   'mcp.error.message',
   'mcp.target.duration',
+  'rehearsal',
   'error',
   'reason',
   'duration',

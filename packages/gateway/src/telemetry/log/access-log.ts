@@ -62,6 +62,7 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
   if (r.llm !== null) line += modelText(r.llm, r.startedAt)
   if (r.mcp !== null) line += mcpText(r.mcp)
+  if (r.rehearsal !== null) line += ' rehearsal=' + textValue(r.rehearsal.join())
   if (r.error !== null) line += ' error=' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ' reason=' + textValue(r.reason)
   return line + ' duration=' + Math.round(r.durationMs) + 'ms\n'
@@ -90,6 +91,7 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes
   if (r.llm !== null) line += modelJson(r.llm, r.startedAt)
   if (r.mcp !== null) line += mcpJson(r.mcp)
+  if (r.rehearsal !== null) line += ',"rehearsal":' + quoted(r.rehearsal.join())
   if (r.error !== null) line += ',"error":' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ',"reason":' + quoted(r.reason)
   return line + ',"duration":"' + Math.round(r.durationMs) + 'ms"}\n'
@@ -268,6 +270,7 @@ const firstFields: readonly Field[] = [
 ]
 
 const lastFields: readonly Field[] = [
+  ['rehearsal', (r) => (r.rehearsal === null ? null : r.rehearsal.join())],
   ['error', (r) => r.error],
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],

@@ -34,6 +34,8 @@ export interface AccessRecord {
   readonly retryAttempt: number
   readonly requestBytes: number
   readonly responseBytes: number
+  /** The delays and aborts of the request by rehearsals; null without any. */
+  readonly rehearsal: readonly string[] | null
   readonly error: string | null
   readonly reason: string
   /** Milliseconds on the monotonic clock that the times in `llm` use too. */
@@ -67,6 +69,7 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     retryAttempt: 0,
     requestBytes: 0,
     responseBytes: 0,
+    rehearsal: null,
     error: code,
     reason: 'InvalidRequest',
     startedAt: 0,

@@ -67,6 +67,7 @@ test('a line that was looked through without finding anything to change is the l
     retryAttempt: fc.nat(3),
     requestBytes: fc.nat(),
     responseBytes: fc.nat(),
+    rehearsal: optional(fc.array(fc.string({ unit: anyCharacter }), { maxLength: 3 })),
     error: optional(fc.string({ unit: anyCharacter })),
     reason: fc.constantFrom('Upstream', 'Timeout'),
     startedAt: fc.constant(1000),

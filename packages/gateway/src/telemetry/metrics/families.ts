@@ -315,6 +315,12 @@ export const families = {
     help: 'Requests whose key got no free budget slot of a local limit, by outcome',
     labels: ['policy', 'limit', 'outcome'],
   },
+  rehearsals_total: {
+    type: 'counter',
+    unit: '{request}',
+    help: 'Requests that the policies delay and abort delayed or aborted on purpose',
+    labels: ['policy', 'kind'],
+  },
   upstream_evictions_total: {
     type: 'counter',
     help: 'Evictions of backend addresses because of their health',

@@ -53,6 +53,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
     isSlow: (flags & FLAGS.slow) !== 0,
     reason: reasonOf(details),
     error: details.error ?? null,
+    ...(details.rehearsal !== undefined && { rehearsal: details.rehearsal }),
     source: text('source'),
     bind: text('bind'),
     listener: text('listener'),

@@ -10,6 +10,7 @@ import type { RequestRedaction } from '../../redaction/request-redaction.ts'
 export interface StoredDetails {
   kind?: string
   error?: string
+  rehearsal?: readonly string[]
   decision?: { phase: RecordPhase; names: readonly string[]; index: number; reason: string; status: number; at: number }
   values?: RecordValues
   gatewaySteps?: readonly string[]
@@ -35,10 +36,11 @@ export function detailsOf(
   keep: 'heads' | 'none',
   redaction: RequestRedaction,
 ): string {
-  const { llm, mcp, decision, reason, error, notes } = run
+  const { llm, mcp, decision, reason, error, notes, rehearsal } = run
   const details: StoredDetails = {}
   if (reason !== 'Upstream') details.kind = reason
   if (error !== null) details.error = textOf(redaction, error)
+  if (rehearsal !== null) details.rehearsal = rehearsal
   if (llm !== null) details.llm = llm.details(run.startedAt, shortened)
   if (mcp !== null) details.mcp = mcpDetails(mcp, redaction)
   if (decision !== null && decision !== undefined) {

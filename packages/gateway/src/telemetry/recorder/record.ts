@@ -144,6 +144,8 @@ export interface RequestSummary {
   /** Null when a backend responded normally. */
   readonly reason: RecordReason | null
   readonly error: string | null
+  /** The delays and aborts of the request by rehearsals, as `delay 200ms` or `abort 503`; absent without any. */
+  readonly rehearsal?: readonly string[]
   /** `ip:port` of the client. */
   readonly source: string | null
   readonly bind: string | null

@@ -129,6 +129,7 @@ export class Recorder {
   /** Most passed requests have no details, or those of a model call. */
   #passedDetails(rx: RecordedRequest, redaction: RequestRedaction): string {
     const { llm } = rx
+    if (rx.rehearsal !== null) return detailsOf(rx, 'none', redaction)
     const isMore =
       rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
     if (!isMore) return llm === null ? '' : this.#models.of(llm, rx.startedAt)

@@ -224,6 +224,7 @@ function answering(value: unknown, service: string | undefined): unknown {
 const SERVICES: Record<string, string> = { extAuth: 'authorizer', extProc: 'processor', rateLimit: 'limits' }
 const KINDS = ['backend', 'host', 'dynamicForwardProxy', 'ai', 'ai', 'ai', 'mcp', 'mcp', 'mcp', 'aws']
 const OWN_ANSWERS = new Set([
+  'abort',
   'apiKeyAuthentication',
   'basicAuthentication',
   'jwtAuthentication',

@@ -77,6 +77,8 @@ const SHORT = ['0s', '1ms', '20ms']
 const WORDS = ['a', '1', '', 'alice', 'text with blanks', 'é']
 const BY_KEY: Record<string, readonly string[]> = {
   latency: SHORT,
+  time: SHORT,
+  jitter: SHORT,
   backoff: SHORT,
   retryAfter: SHORT,
   file: ['secret.txt', 'keys.json', 'openapi.json'],
