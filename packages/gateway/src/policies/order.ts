@@ -6,11 +6,9 @@ import { backendUrlRewrite } from './backend/url-rewrite/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
 import { authorization } from './traffic/authorization/step.ts'
 import { cors } from './traffic/cors/step.ts'
-import { csrf } from './traffic/csrf/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
-import { requestMirror } from './traffic/request-mirror/step.ts'
 import { requestRedirect } from './traffic/request-redirect/step.ts'
 import { retry } from './traffic/retry/step.ts'
 import { sessionPersistence } from './traffic/session-persistence/step.ts'
@@ -28,12 +26,14 @@ const basicAuthentication = later(
   async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
 )
 const budget = later(async () => (await import('./traffic/budget/step.ts')).budget)
+const csrf = later(async () => (await import('./traffic/csrf/step.ts')).csrf)
 const delay = later(async () => (await import('./traffic/delay/step.ts')).delay)
 const extAuth = later(async () => (await import('./traffic/ext-auth/step.ts')).extAuth)
 const extProc = later(async () => (await import('./traffic/ext-proc/step.ts')).extProc)
 const jwtAuthentication = later(async () => (await import('./traffic/jwt-authentication/step.ts')).jwtAuthentication)
 const mcpAuthentication = later(async () => (await import('./traffic/mcp-authentication/step.ts')).mcpAuthentication)
 const rateLimit = later(async () => (await import('./traffic/rate-limit/step.ts')).rateLimit)
+const requestMirror = later(async () => (await import('./traffic/request-mirror/step.ts')).requestMirror)
 const backendAuth = later(async () => (await import('./backend/auth/step.ts')).backendAuth)
 const backendExtAuth = later(async () => (await import('./backend/ext-auth/step.ts')).backendExtAuth)
 
