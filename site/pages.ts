@@ -194,6 +194,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/upstream-failures.md', about: 'every way a backend can fail a request, and how it shows' },
       { path: 'docs/errors.md', about: 'every status that the gateway itself sends' },
       { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
+      { path: 'docs/backtest.md', about: 'recorded requests, decided by another config' },
       { path: 'docs/import.md', about: 'turn the config of another gateway into a config, a report and a test file' },
       { path: 'docs/lint.md', about: 'find mistakes in a valid config: severities, comments, CI, manifests' },
       { path: 'docs/lint', about: 'a page for each check, with a config that trips the check' },

@@ -25,6 +25,7 @@ describe('completion', () => {
       'effective',
       'translate',
       'test',
+      'backtest',
       'lint',
       'import',
       'keys',

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { backtest } from './backtest.ts'
 import { cache } from './cache.ts'
 import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
@@ -25,6 +26,7 @@ const workers: readonly Command[] = [
   effective,
   translate,
   test,
+  backtest,
   lint,
   importConfig,
   keys,

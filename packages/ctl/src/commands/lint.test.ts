@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { runCommand } from '../testing/program.ts'
+import { SARIF } from '../testing/sarif.ts'
 
 const CLEAN = 'binds: [{ port: 8080, listeners: [{ routes: [{ backends: [{ host: "127.0.0.1:9000" }] }] }] }]\n'
 const SLOPPY = CLEAN.replace('{ backends', '{ matches: [{ method: get }], backends')
@@ -92,112 +93,4 @@ interface SarifLog {
     tool: { driver: { rules: { id: string }[] } }
     results: { ruleIndex: number; locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[]
   }[]
-}
-
-const message = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } }
-const level = { enum: ['none', 'note', 'warning', 'error'] }
-
-/** The parts of SARIF 2.1.0 (sections 3.13 to 3.52) that the report uses, closed against misspelled properties. */
-const SARIF = {
-  type: 'object',
-  required: ['version', 'runs'],
-  additionalProperties: false,
-  properties: {
-    $schema: { type: 'string' },
-    version: { const: '2.1.0' },
-    runs: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['tool'],
-        additionalProperties: false,
-        properties: {
-          columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
-          tool: {
-            type: 'object',
-            required: ['driver'],
-            additionalProperties: false,
-            properties: {
-              driver: {
-                type: 'object',
-                required: ['name'],
-                additionalProperties: false,
-                properties: {
-                  name: { type: 'string' },
-                  version: { type: 'string' },
-                  rules: {
-                    type: 'array',
-                    uniqueItems: true,
-                    items: {
-                      type: 'object',
-                      required: ['id'],
-                      additionalProperties: false,
-                      properties: {
-                        id: { type: 'string' },
-                        shortDescription: message,
-                        fullDescription: message,
-                        help: message,
-                        defaultConfiguration: { type: 'object', additionalProperties: false, properties: { level } },
-                      },
-                    },
-                  },
-                },
-              },
-            },
-          },
-          results: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['message'],
-              additionalProperties: false,
-              properties: {
-                ruleId: { type: 'string' },
-                ruleIndex: { type: 'integer', minimum: 0 },
-                level,
-                message,
-                locations: {
-                  type: 'array',
-                  items: {
-                    type: 'object',
-                    additionalProperties: false,
-                    properties: {
-                      physicalLocation: {
-                        type: 'object',
-                        required: ['artifactLocation', 'region'],
-                        additionalProperties: false,
-                        properties: {
-                          artifactLocation: {
-                            type: 'object',
-                            additionalProperties: false,
-                            properties: { uri: { type: 'string', pattern: String.raw`^[^\s\\]+$` } },
-                          },
-                          region: {
-                            type: 'object',
-                            additionalProperties: false,
-                            properties: {
-                              startLine: { type: 'integer', minimum: 1 },
-                              startColumn: { type: 'integer', minimum: 1 },
-                            },
-                          },
-                        },
-                      },
-                      logicalLocations: {
-                        type: 'array',
-                        items: {
-                          type: 'object',
-                          additionalProperties: false,
-                          properties: { fullyQualifiedName: { type: 'string' } },
-                        },
-                      },
-                    },
-                  },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
 }

@@ -44,7 +44,8 @@ export function sarifReport({ findings }: { readonly findings: readonly LintFind
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-function uriOf(file: string): string {
+/** Returns the URI of a file, relative for a relative path. */
+export function uriOf(file: string): string {
   if (isAbsolute(file)) return pathToFileURL(file).href
   return file.split(/[/\\]/).map(encodeURIComponent).join('/')
 }

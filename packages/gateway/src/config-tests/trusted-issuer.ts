@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readJwkSet, type PublicJwk } from '../formats/jwk-set.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { JsonObject } from '../schema/kit.ts'
 
 /** The fields of policies with tokens that matter here. */
 interface TokenPolicy {
@@ -35,8 +34,11 @@ export class TrustedIssuer {
     }
   }
 
-  /** Signs a token; `iss`, `aud`, `iat` and `exp` fit the first policy of the config unless the claims have them. */
-  token(claims: JsonObject, ir: Ir, now: number): string {
+  /**
+   * Signs a token; `iss`, `aud`, `iat` and `exp` fit the first policy of the config unless the claims have them. A claim
+   * that is undefined is left out.
+   */
+  token(claims: Readonly<Record<string, unknown>>, ir: Ir, now: number): string {
     const seconds = Math.floor(now / 1000)
     const policies = policiesIn(ir)
     const policy = policies.find(({ issuer }) => issuer === claims['iss']) ?? policies[0]

@@ -1,3 +1,4 @@
+import type { RequestContext } from '../pipeline/context/request-context.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
@@ -16,6 +17,8 @@ export interface SimulatedRequest {
   authority: string
   /** Path and query. */
   target: string
+  /** The TLS server name; that of the authority when unset. */
+  sni?: string
   headers: HeaderLines
   body: Buffer
   trailers: HeaderLines | null
@@ -44,8 +47,12 @@ export interface Outcome {
   readonly access: AccessRecord | null
   /** The record of the recorder, with all details; null without details. */
   readonly record: RequestRecord | null
-  /** The key of the route, and the number of its match from 0; null when no route matched, and without details. */
+  /** The request as the pipeline left it; null when it was refused before it reached a listener. */
+  readonly request: RequestContext | null
+  /** The key of the route, and the number of its match from 0; null when no route matched. */
   readonly matched: { readonly route: string; readonly index: number } | null
+  /** Missing headers that were read before the response or the call of a backend, one entry for each read. */
+  readonly missingReads: readonly string[]
   readonly events: readonly TraceEvent[]
   /** Requests to backends and to services of policies, in order. */
   readonly upstreamRequests: readonly UpstreamMessage[]

@@ -23,7 +23,7 @@ import type { World } from './world.ts'
 /** The reports of the gateway about the request in progress. */
 export interface Observations {
   access: AccessRecord | null
-  /** The request itself, when it is traced. */
+  /** The request itself. */
   request: RequestContext | null
   events: TraceEvent[]
   /** Whether to trace requests. */
@@ -43,12 +43,15 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
   services: CompileServices
   upstreams: SimulatedUpstreams
   addresses: ServiceAddresses
+  /** Starts the random source anew. */
+  reseed(this: void, seed: number): void
 } {
   const { deadlines, now } = time
   const counters = new SharedTable(createTable(slotsFor(ir)))
   const base = checkServices(new Reservations(counters)).services
   const upstreams = new SimulatedUpstreams(world, deadlines)
-  const random = seededRandom(world.seed)
+  let draw = seededRandom(world.seed)
+  const random = (): number => draw()
   const hops = new Hops('simulation')
   const pools = new Pools(deadlines, hops, undefined, upstreams.dial)
   const addresses = new ServiceAddresses()
@@ -74,12 +77,10 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
     accessLog: (record) => void (observed.access = record),
     recorder,
     tracer: {
-      get armed() {
-        return observed.isTraced
-      },
+      armed: true,
       claim(rx) {
         observed.request = rx
-        return (event) => void observed.events.push(event)
+        return observed.isTraced ? (event) => void observed.events.push(event) : null
       },
     },
     shapeKeepalive: new ShapeKeepalive(),
@@ -97,7 +98,7 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
       },
     }),
   }
-  return { services, upstreams, addresses }
+  return { services, upstreams, addresses, reseed: (seed) => (draw = seededRandom(seed)) }
 }
 
 /** Names have the addresses of the world. A name without addresses stands for itself, and the world knows it by name. */

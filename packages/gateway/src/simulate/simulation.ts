@@ -2,12 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compile, type CompiledConfig } from '../compile/index.ts'
 import type { CompiledBind } from '../compile/bind.ts'
 import { loadFeatures } from '../compile/load-features.ts'
-import { type ConnectionInfo, type HeaderBlock as Headers, HeaderBlock, sourceOf } from '@portico/http'
+import { type ConnectionInfo, type Exchange, type HeaderBlock as Headers, HeaderBlock, sourceOf } from '@portico/http'
 import { UpstreamError, type UpstreamRequest } from '@portico/http/client'
 import { loadHttp2, memorySockets, type ReceivedResponse, sendOver } from '@portico/http/memory'
 import { BindServer } from '@portico/http/server'
 import type { Bind, Ir } from '../ir/resources.ts'
 import type { Outcome, SimulatedRequest, SimulatedResponse } from './outcome.ts'
+import { EVERY_HEADER, type MissingHeaders, TrackedHeaders } from './tracked-headers.ts'
 import { DetailRecorder } from './detail-recorder.ts'
 import { createSimulationServices, type Observations } from './simulation-services.ts'
 import type { SimulatedUpstreams } from './upstreams.ts'
@@ -24,6 +25,8 @@ interface SimulationOptions {
 /** A gateway without sockets: a config that was compiled as for a worker, in a world. State stays between requests. */
 export class Simulation {
   readonly time: VirtualTime
+  /** Starts the random source anew. */
+  readonly reseed: (seed: number) => void
   readonly #ir: Ir
   readonly #config: CompiledConfig
   readonly #upstreams: SimulatedUpstreams
@@ -32,6 +35,8 @@ export class Simulation {
   readonly #servers = new Map<string, BindServer<string>>()
   /** Copies of requests may be sent after the response. */
   readonly #hasMirrors: boolean
+  #missing: MissingHeaders | null = null
+  #missingReads: string[] = []
 
   private constructor(ir: Ir, world: World, { hasDetails, endpoints }: SimulationOptions) {
     this.#ir = ir
@@ -39,7 +44,7 @@ export class Simulation {
     this.time = new VirtualTime(world.clock)
     this.#observed = { access: null, request: null, events: [], isTraced: hasDetails }
     this.#recorder = new DetailRecorder(this.time.now, hasDetails)
-    const { services, upstreams, addresses } = createSimulationServices({
+    const { services, upstreams, addresses, reseed } = createSimulationServices({
       ir,
       world,
       time: this.time,
@@ -47,6 +52,7 @@ export class Simulation {
       recorder: this.#recorder,
     })
     this.#upstreams = upstreams
+    this.reseed = reseed
     if (endpoints !== undefined) addresses.take({ put: Object.entries(endpoints), drop: [] })
     this.#config = compile(ir, services, null)
     this.#recorder.use(this.#config.recorder)
@@ -60,9 +66,19 @@ export class Simulation {
     return new Simulation(ir, world, options)
   }
 
-  /** Sends one request. Requests must be sent one after the other. */
-  async send(request: SimulatedRequest): Promise<Outcome> {
+  /** The endpoint of the call to a backend in progress, `host:port`; null before the request has one. */
+  get endpoint(): string | null {
+    return this.#observed.request?.endpoint ?? null
+  }
+
+  /**
+   * Sends one request. Requests must be sent one after the other. The outcome names the headers of `missing` that were
+   * read before the response.
+   */
+  async send(request: SimulatedRequest, missing: MissingHeaders | null = null): Promise<Outcome> {
     this.#upstreams.forget()
+    this.#missing = missing
+    this.#missingReads = []
     this.#observed.access = null
     this.#observed.events = []
     this.#observed.request = null
@@ -76,7 +92,9 @@ export class Simulation {
       response: isAnswered ? responseOf(result) : null,
       closedBy: isAnswered ? null : typeof result === 'string' ? result : result.message,
       access: this.#observed.access,
+      request: this.#observed.request,
       matched: matchOf(this.#observed.request),
+      missingReads: this.#missingReads,
       record: this.#recorder.take(),
       events: this.#observed.events,
       upstreamRequests: this.#upstreams.requests,
@@ -124,16 +142,29 @@ export class Simulation {
     }
   }
 
-  #entranceOf({ port, scheme, authority }: SimulatedRequest): { server: BindServer<string>; port: number } | null {
+  #entranceOf({ port, scheme, authority, sni }: SimulatedRequest): { server: BindServer<string>; port: number } | null {
     const isTls = scheme === 'https'
     for (const bind of this.#ir.binds) {
       if (port !== null && bind.port !== port) continue
       const compiled = this.#config.binds.get(bind.key)
       if (compiled?.transport !== 'tcp' || (compiled.state.kind === 'tls') !== isTls) continue
       if (compiled.state.kind === 'tcp') continue
-      return { server: this.#serverOf(bind, compiled, isTls ? hostOf(authority) : ''), port: bind.port }
+      return { server: this.#serverOf(bind, compiled, isTls ? (sni ?? hostOf(authority)) : ''), port: bind.port }
     }
     return null
+  }
+
+  /** Replaces the headers of a request by headers that report reads. */
+  #track(exchange: Exchange): void {
+    const missing = this.#missing
+    if (missing === null || (!missing.others && missing.names.size === 0)) return
+    const reads = this.#missingReads
+    const writable: WritableExchange = exchange
+    writable.headers = new TrackedHeaders(exchange.headers, missing, (name) => {
+      // Logs, metrics and records read headers too, after the decision.
+      const isDecided = this.#upstreams.requests.length > 0 || this.#observed.access !== null
+      if (!isDecided && (name !== EVERY_HEADER || this.endpoint === null)) reads.push(name)
+    })
   }
 
   #serverOf(bind: Bind, { state }: CompiledBind, sni: string): BindServer<string> {
@@ -143,12 +174,19 @@ export class Simulation {
     if (server === undefined) {
       // The handshake is over: its certificate is outside of a simulation.
       const plain = { ...state, kind: 'http' as const, proxyProtocol: null }
-      const onExchange: typeof state.onExchange = (exchange) => state.onExchange(exchange, listener)
+      const onExchange: typeof state.onExchange = (exchange) => {
+        this.#track(exchange)
+        state.onExchange(exchange, listener)
+      }
       server = new BindServer({ ...plain, onExchange }, this.time.deadlines)
       this.#servers.set(key, server)
     }
     return server
   }
+}
+
+interface WritableExchange {
+  headers: Headers
 }
 
 function matchOf(request: Observations['request']): Outcome['matched'] {
@@ -179,11 +217,11 @@ function lines(headers: Headers | null): [name: string, value: string][] | null 
   return headers === null ? null : linesOf(headers)
 }
 
-function connectionOf({ client, server, scheme, authority }: SimulatedRequest, port: number): ConnectionInfo {
+function connectionOf({ client, server, scheme, authority, sni }: SimulatedRequest, port: number): ConnectionInfo {
   const { address } = client
   const info = {
     ...{ address, port: client.port, rawAddress: address, rawPort: client.port, scheme, handshake: '' },
-    sni: scheme === 'https' ? hostOf(authority) : '',
+    sni: scheme === 'https' ? (sni ?? hostOf(authority)) : '',
     source: (address.includes(':') ? `[${address}]` : address) + ':' + client.port,
     destination: () => server ?? { address: '127.0.0.1', port },
     principal: () => '',

@@ -210,7 +210,7 @@ interface FinishedRequest {
 }
 
 /** Returns how a request or connection ended, by its reason; the recorder itself adds `evicted` and `slow`. */
-function outcomeOf({ reason, status, mcp, notes }: FinishedRequest): Exclude<RecordOutcome, 'evicted' | 'slow'> {
+export function outcomeOf({ reason, status, mcp, notes }: FinishedRequest): Exclude<RecordOutcome, 'evicted' | 'slow'> {
   switch (reason) {
     case 'Upstream':
       if (mcp !== null) return outcomeOfMessage(mcp.outcome)

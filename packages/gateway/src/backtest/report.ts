@@ -1,0 +1,86 @@
+import type { SourceLocation } from '../findings/explanation.ts'
+
+/** How the decision about a recorded request differs under another config. */
+export type FlipKind =
+  | 'newly-denied'
+  | 'newly-limited'
+  | 'newly-failed'
+  | 'newly-admitted'
+  | 'denied-differently'
+  | 'route-moved'
+  | 'backend-moved'
+  | 'path-changed'
+  | 'headers-changed'
+  | 'model-changed'
+  | 'price-changed'
+
+export const FLIP_KINDS: readonly FlipKind[] = [
+  'newly-denied',
+  'newly-limited',
+  'newly-failed',
+  'newly-admitted',
+  'denied-differently',
+  'route-moved',
+  'backend-moved',
+  'path-changed',
+  'headers-changed',
+  'model-changed',
+  'price-changed',
+]
+
+/** The recorded request that stands for a group. */
+export interface BacktestExample {
+  /** The id of its record. */
+  readonly id: string
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly method: string | null
+  readonly host: string | null
+  readonly path: string | null
+  /** The name of the client. */
+  readonly key: string | null
+  /** The recorded decision, and the decision of the other config, in words. */
+  readonly before: string
+  readonly after: string
+}
+
+/** Requests that flip for the same cause. */
+export interface FlipGroup {
+  readonly kind: FlipKind
+  readonly cause: string
+  readonly count: number
+  readonly example: BacktestExample
+  /** The part of the other config that decides; null when it cannot be located. */
+  readonly decidedAt: SourceLocation | null
+}
+
+/** Requests whose decision cannot be known, by cause. */
+export interface UnknownGroup {
+  readonly cause: string
+  readonly count: number
+  readonly example: BacktestExample
+}
+
+/** The decisions of another config about recorded requests, compared with the recorded ones. */
+export interface BacktestReport {
+  readonly records: number
+  /** The start of the first and the last request, in milliseconds since 1970; null without records. */
+  readonly from: number | null
+  readonly until: number | null
+  /** Requests that are decided alike. */
+  readonly same: number
+  /** Requests with at least one flip. */
+  readonly flipped: number
+  /** Requests whose decision cannot be known. */
+  readonly unknown: number
+  /** The number of requests by kind of flip; kinds without requests are absent. */
+  readonly counts: Readonly<Partial<Record<FlipKind, number>>>
+  /** Ordered by kind, most requests first. */
+  readonly flips: readonly FlipGroup[]
+  readonly unknowns: readonly UnknownGroup[]
+  /** Limits of the report as a whole. */
+  readonly remarks: readonly string[]
+  /** Whether the run ended before all records were decided. */
+  readonly isCut: boolean
+  readonly milliseconds: number
+}
