@@ -81,6 +81,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/config-file.md', about: 'the tree, variables, included files, errors, startup settings' },
       { path: 'docs/routing.md', about: 'hostnames, paths, precedence, weights, rejected paths' },
       { path: 'docs/policies.md', about: 'all policies, the order in which they run, how they merge' },
+      { path: 'docs/shadow.md', about: 'try a policy on real traffic without an effect' },
       { path: 'docs/policies', about: 'policies by task, a page for each' },
       { path: 'docs/expressions.md', about: 'CEL: variables, functions, errors' },
       { path: 'docs/backends.md', about: 'destinations, DNS, pools, retries, HTTP versions, the forward proxy' },

@@ -107,6 +107,7 @@ export function checkServices(
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
       rehearsed: () => () => {},
+      countShadow: () => {},
       picks: () => () => {},
       answerCounts: () => ({ count() {}, resized() {} }),
       ticketSecret: NO_SECRET,

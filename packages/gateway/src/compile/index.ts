@@ -53,6 +53,7 @@ export type CompileServices = BackendServices &
     | 'callouts'
     | 'keyWithoutRoom'
     | 'rehearsed'
+    | 'countShadow'
     | 'picks'
   > & {
     /** Budgets that several gateways share; null when the config has no store for them. */
@@ -262,6 +263,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     callouts: services.callouts,
     keyWithoutRoom: services.keyWithoutRoom,
     rehearsed: services.rehearsed,
+    countShadow: services.countShadow,
     picks: services.picks,
     answerCounts: services.answerCounts,
     recordId: (rx) => services.recorder.idOf(rx),
@@ -330,7 +332,10 @@ function compileListener(
   return {
     ...containment.make(
       { kind: 'listener', key: listener.key },
-      () => compileSteps(policies.preRouting(listener.key), env),
+      () => {
+        const shadows = policies.preRoutingShadows(listener.key)
+        return compileSteps(policies.preRouting(listener.key), env, { shadows })
+      },
       (reason) => ({ ...NO_STEPS, request: closedStepList(reason) }),
     ),
     key: listener.key,

@@ -1,5 +1,7 @@
+import { createShadowStep } from '../pipeline/shadow/create-shadow-step.ts'
 import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
 import type { AttachedPolicy, BackendTarget, Ir, ListenerProtocol } from '../ir/resources.ts'
+import { hasShadows } from '../ir/shadow-policies.ts'
 import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
@@ -42,7 +44,7 @@ export const createDelegatingTable = later(
 export const hboneEntrance = later(async () => (await import('./hbone.ts')).hboneEntrance)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
-export { awsSigner, azureToken, createKeyGate, createProcessCalls, gcpToken }
+export { awsSigner, azureToken, createKeyGate, createProcessCalls, createShadowStep, gcpToken }
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
@@ -80,7 +82,10 @@ function needsTls(protocol: ListenerProtocol): boolean {
   return protocol === 'HTTPS' || protocol === 'TLS' || protocol === 'HBONE'
 }
 
-function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Loadable>): void {
+function addNeeds(
+  { frontend, traffic, backend }: Pick<AttachedPolicy, 'frontend' | 'traffic' | 'backend'>,
+  needed: Set<Loadable>,
+): void {
   if (frontend?.accessLog?.otlp !== undefined) needed.add(otlpLog)
   if (frontend?.tracing !== undefined) needed.add(requestTracing)
   if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
@@ -91,6 +96,10 @@ function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Lo
   if (backend?.ai?.cache !== undefined) needed.add(createResponseCache)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
+  if (traffic !== null && hasShadows(traffic)) {
+    needed.add(createShadowStep)
+    if (traffic.shadow !== undefined) addNeeds({ frontend: null, traffic: traffic.shadow, backend: null }, needed)
+  }
   if (traffic !== null) addSteps(traffic, laterTraffic, needed)
   if (backend !== null) addSteps(backend, laterBackend, needed)
 }

@@ -76,7 +76,8 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
         sessions === null || sessions.size === 0
           ? {}
           : { sessionPersistence: backendSessions(sessions, { ...env, attachment: route.key }) }
-      return assemble(compileSteps(effective, env, { backendBody: body, made }), entries, weights)
+      const shadows = policies.trafficShadows(routeKeys(route))
+      return assemble(compileSteps(effective, env, { backendBody: body, made, shadows }), entries, weights)
     },
     // Without its policies no request of the route may pass.
     (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),

@@ -5,7 +5,8 @@ import { makeEach } from '../pipeline/compiled/config-fault.ts'
 import { type BodyUse, widest } from '../pipeline/context/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { Env, MakeStep, Step } from '../pipeline/context/step.ts'
-import type { TrafficPolicies } from '../policies/index.ts'
+import type { ShadowPolicies, TrafficPolicies } from '../policies/index.ts'
+import { createShadowStep } from '../pipeline/shadow/create-shadow-step.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
 
 const stepNames = Object.keys(trafficSteps) as TrafficName[]
@@ -26,17 +27,19 @@ interface BackendNeeds {
   backendBody: BodyUse
   /** Steps of backends that run in the place of the traffic policy of this name. */
   made: Partial<Record<TrafficName, Step>>
+  /** The shadows of the same attachment point. */
+  shadows: Effective<ShadowPolicies>
 }
 
-const NO_NEEDS: BackendNeeds = { backendBody: 'none', made: {} }
+const NO_SHADOWS: Effective<ShadowPolicies> = {}
 
 /** Compiles the effective policies of one attachment point to functions in running order. */
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
-  { backendBody, made: given }: BackendNeeds = NO_NEEDS,
+  { backendBody = 'none', made: given = {}, shadows = NO_SHADOWS }: Partial<BackendNeeds> = {},
 ): CompiledSteps {
-  const set = stepNames.filter((name) => effective[name] !== undefined || given[name] !== undefined)
+  const set = stepNames.filter((name) => effective[name] !== undefined || given[name] !== undefined || name in shadows)
   // Most routes have no policy of their own, and a config may have thousands of routes.
   if (set.length === 0 && backendBody === 'none') return NO_STEPS
   const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
@@ -46,8 +49,14 @@ export function compileSteps(
     return made === null ? [] : [[name, made]]
   }).flat()
   const byName = new Map(steps)
+  const shadowByName = new Map(makeEach(set, (name) => [name, makeShadow(name, shadows, env)] as const))
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
-  for (const [name, { step, requestBody }] of steps) {
+  for (const name of set) {
+    // A shadow runs before the policy that holds, which may remove the credential or stop the request.
+    request.add(`shadow.${name}`, shadowByName.get(name)?.request)
+    const made = byName.get(name)
+    if (made === undefined) continue
+    const { step, requestBody } = made
     // A response step may read the request body too, which is only available now.
     request.need(requestBody)
     request.add(name, step.request)
@@ -66,7 +75,10 @@ export function compileSteps(
     request: request.list(),
     response: response.list(),
     done: done.length === 0 ? null : done,
-    effectivePolicy: configsOf(effective),
+    effectivePolicy: {
+      ...configsOf(effective),
+      ...(Object.keys(shadows).length > 0 && { shadow: configsOf(shadows) }),
+    },
   }
 }
 
@@ -78,15 +90,26 @@ interface MadeStep {
   responseBody: BodyUse
 }
 
+/** Makes the shadow of a policy: its counters, named by the attachment, are apart from those of policies that hold. */
+function makeShadow(
+  name: TrafficName,
+  shadows: Effective<ShadowPolicies>,
+  env: Omit<Env, 'attachment'>,
+): Step | undefined {
+  const made = makeStep(name, shadows, env, 'shadow/')
+  return made === null ? undefined : createShadowStep(name, made.step, { ...env, requestBody: made.requestBody })
+}
+
 function makeStep(
   name: TrafficName,
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
+  prefix = '',
 ): MadeStep | null {
   const own = effective[name]
   if (own === undefined) return null
   const config: unknown = (joinedTraffic as ReadonlySet<string>).has(name) ? own.configs : own.configs.at(-1)
-  const bodies = new ExpressionBodies({ ...env, attachment: `${own.origin}/${name}` })
+  const bodies = new ExpressionBodies({ ...env, attachment: `${prefix}${own.origin}/${name}` })
   // The type of `trafficSteps` relates names to configs, but the compiler cannot follow the relation through a
   // variable.
   const step = (trafficSteps[name] as MakeStep<unknown>)(config, bodies.env)

@@ -75,8 +75,13 @@ export function explain(
     }),
     wouldPass: found.wouldPass ?? [],
     steps: (record.steps ?? []).map(({ step, phase, outcome }) => ({ step, phase, outcome })),
-    remarks: [...(found.remarks ?? []), ...remarksOn(record, config)],
+    remarks: [...(found.remarks ?? []), ...shadowRemarks(record), ...remarksOn(record, config)],
   }
+}
+
+/** The outcomes of shadow policies, in words. */
+function shadowRemarks({ shadows = [] }: RequestRecord): string[] {
+  return shadows.map(({ policy, text }) => `shadow of ${policy}: ${text}`)
 }
 
 /** The headline alone, from the record itself: reads no config and no other record. */

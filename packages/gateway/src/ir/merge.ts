@@ -1,6 +1,13 @@
-import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
+import type {
+  BackendPolicies,
+  FrontendPolicies,
+  JoinedTraffic,
+  ShadowPolicies,
+  TrafficPolicies,
+} from '../policies/index.ts'
 import type { AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
+import { enforcedIn, shadowsIn } from './shadow-policies.ts'
 
 /** Policies whose attachments are all joined, instead of the nearest one replacing the others. */
 type JoinedPolicies = ReadonlySet<JoinedTraffic>
@@ -31,7 +38,10 @@ export interface PolicyIndex {
   /** Before routing: gateway, listener set, then listener. */
   preRouting(listener: string): Effective<TrafficPolicies>
   /** Gateway, listener set, listener, route, then rule. */
-  traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
+  traffic(route: RouteKeys): Effective<TrafficPolicies>
+  /** The shadows of the same attachments. They are merged apart: a shadow never replaces or joins a policy that holds. */
+  preRoutingShadows(listener: string): Effective<ShadowPolicies>
+  trafficShadows(route: RouteKeys): Effective<ShadowPolicies>
   /** Gateway, listener set, listener, route, rule, then the backend, then the route entry that names the backend. */
   backend(place: BackendKeys): BackendPolicies
   /**
@@ -46,6 +56,12 @@ export interface PolicyIndex {
 type NetworkAuthorization = NonNullable<FrontendPolicies['networkAuthorization']>
 type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
 type McpAuthentication = NonNullable<NonNullable<BackendPolicies['mcp']>['authentication']>
+
+interface RouteKeys {
+  listener: string
+  key: string
+  parent: string
+}
 
 export interface BackendKeys {
   listener: string
@@ -75,6 +91,8 @@ export function indexPolicies(
   }
   const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
+  const atRoute = ({ listener, key, parent }: RouteKeys): AttachedPolicy[] =>
+    inPhase('PostRouting', [...atListener(listener), ...at('route', parent), ...at('rule', key)])
   const frontend = replaced(byTarget.at('gateway', ''), 'frontend')
   const atBackend = ({ listener, route, parent, backend, entry, section, service }: BackendKeys): AttachedPolicy[] => [
     ...atListener(listener),
@@ -96,11 +114,10 @@ export function indexPolicies(
       const all = [...byTarget.at('gateway', ''), ...own]
       return { frontend: replaced(all, 'frontend'), networkAuthorization: networkRules(all) }
     },
-    preRouting: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined),
-    traffic: ({ listener, key, parent }) => {
-      const all = [...atListener(listener), ...at('route', parent), ...at('rule', key)]
-      return merge(inPhase('PostRouting', all), joined)
-    },
+    preRouting: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined, enforcedIn),
+    traffic: (route) => merge(atRoute(route), joined, enforcedIn),
+    preRoutingShadows: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined, shadowsIn),
+    trafficShadows: (route) => merge(atRoute(route), joined, shadowsIn),
     backend: (place) => replaced(atBackend(place), 'backend'),
     mcpAuthorization: (place) => atBackend(place).flatMap(({ backend }) => backend?.mcp?.authorization ?? []),
     mcpAuthentication: (place) =>
@@ -131,15 +148,20 @@ function replaced<S extends 'frontend' | 'backend'>(
   return Object.assign({}, ...policies.map((policy) => policy[section] ?? {})) as NonNullable<AttachedPolicy[S]>
 }
 
-function merge(policies: readonly AttachedPolicy[], joined: JoinedPolicies): Effective<TrafficPolicies> {
+function merge<Policies extends object>(
+  policies: readonly AttachedPolicy[],
+  joined: JoinedPolicies,
+  select: (traffic: NonNullable<AttachedPolicy['traffic']>) => Policies,
+): Effective<Policies> {
   const effective: Record<string, EffectivePolicy<unknown>> = {}
   for (const { key, traffic, origin = key } of policies) {
-    for (const [name, config] of Object.entries(traffic ?? {})) {
+    if (traffic === null) continue
+    for (const [name, config] of Object.entries(select(traffic)) as [string, unknown][]) {
       if (config === undefined) continue
       const before = effective[name]
       const all = before !== undefined && (joined as ReadonlySet<string>).has(name) ? before.configs : []
       effective[name] = { configs: [...all, config] as [unknown, ...unknown[]], origin }
     }
   }
-  return effective
+  return effective as Effective<Policies>
 }

@@ -6,7 +6,7 @@ import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { ToolsConfig } from '../mcp/offered-tools.ts'
 import type { ListenerTls } from '@portico/http/server'
 import type { RouteMatch } from '../pipeline/route/route-rule.ts'
-import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
+import type { AttachedTraffic, BackendPolicies, FrontendPolicies } from '../policies/index.ts'
 
 export type { Certificate, ClientCertificates, ListenerTls } from '@portico/http/server'
 export type { RouteMatch, ValueMatch } from '../pipeline/route/route-rule.ts'
@@ -160,7 +160,7 @@ export interface AttachedPolicy {
   key: string
   target: PolicyTarget
   frontend: FrontendPolicies | null
-  traffic: TrafficPolicies | null
+  traffic: AttachedTraffic | null
   /** The phase of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'
   backend: BackendPolicies | null

@@ -1,4 +1,4 @@
-import type { JoinedOf, PoliciesOf, Policy } from '../schema/define-policy.ts'
+import type { DecidingOf, JoinedOf, PoliciesOf, Policy } from '../schema/define-policy.ts'
 import { auth } from './backend/auth/schema.ts'
 import { health } from './backend/health/schema.ts'
 import { extAuth as backendExtAuth } from './backend/ext-auth/schema.ts'
@@ -119,3 +119,8 @@ export type TrafficPolicies = PoliciesOf<typeof trafficPolicies>
 export type BackendPolicies = PoliciesOf<typeof backendPolicies>
 
 export type JoinedTraffic = JoinedOf<typeof trafficPolicies>
+
+/** Policies that run without an effect, next to the policies that hold: `shadow` in the block of a listener or a route. */
+export type ShadowPolicies = Pick<TrafficPolicies, DecidingOf<typeof trafficPolicies>>
+/** The traffic policies of one attachment, with their shadows. */
+export type AttachedTraffic = TrafficPolicies & { shadow?: ShadowPolicies }

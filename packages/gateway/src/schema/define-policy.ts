@@ -1,4 +1,5 @@
-import type { Output, Schema } from './kit.ts'
+import { enumeration } from './fields/values.ts'
+import { fileOnly, nodeOf, type Output, Schema } from './kit.ts'
 
 export type Section = 'frontend' | 'traffic' | 'backend'
 /** The objects that a policy attaches to. An MCP target accepts fewer policies than a backend. */
@@ -8,7 +9,12 @@ export type Phase = 'PreRouting' | 'PostRouting'
 type Merge = 'replace' | 'join'
 
 /** A policy as data. Its folder is `policies/<section>/<name in kebab case>`. */
-export interface Policy<Name extends string = string, S extends Schema = Schema, M extends Merge = Merge> {
+export interface Policy<
+  Name extends string = string,
+  S extends Schema = Schema,
+  M extends Merge = Merge,
+  D extends boolean = boolean,
+> {
   name: Name
   section: Section
   /** The objects of the config file that may have this policy. */
@@ -22,19 +28,43 @@ export interface Policy<Name extends string = string, S extends Schema = Schema,
   fileOnly?: boolean
   /** Whether the policy applies with its defaults even when the config does not mention it. */
   always?: boolean
+  /** Whether the policy decides if a request may pass, so that it can run as a shadow: see `pipeline/shadow`. */
+  decides?: D
   schema: S
 }
 
-export function definePolicy<const Name extends string, S extends Schema, const M extends Merge>(
-  policy: Policy<Name, S, M>,
-): Policy<Name, S, M> {
-  return policy
+export function definePolicy<
+  const Name extends string,
+  S extends Schema,
+  const M extends Merge,
+  const D extends boolean = false,
+>(policy: Policy<Name, S, M, D>): Policy<Name, S, M, D> {
+  return policy.decides === true ? { ...policy, schema: withMode(policy.schema) } : policy
 }
+
+/** Adds `mode` to the fields of a deciding policy, unless the policy has a `mode` of its own, with `Shadow` in it. */
+function withMode<S extends Schema>(schema: S): S {
+  const node = nodeOf(schema)
+  if (node.kind !== 'object' || 'mode' in node.fields) return schema
+  const field = { ...schema.field, node: { ...node, fields: { ...node.fields, mode } } }
+  return new Schema(field, schema.absences) as unknown as S
+}
+
+const mode = fileOnly(
+  enumeration(['Enforce', 'Shadow'])
+    .optional()
+    .describe(
+      '`Shadow` runs the policy without an effect: requests go on as if the policy were absent, and its outcomes are logged, counted and recorded. `Enforce` when unset.',
+    ),
+)
 
 /** The parsed form of a set of policies, each key optional. */
 export type PoliciesOf<All extends readonly Policy[]> = {
   [P in All[number] as P['name']]?: Output<P['schema']>
 }
+
+/** Names of the policies that can run as shadows. */
+export type DecidingOf<All extends readonly Policy[]> = Extract<All[number], { decides?: true }>['name']
 
 /** Names of the policies whose attachments are all joined. */
 export type JoinedOf<All extends readonly Policy[]> = Extract<All[number], { merge: 'join' }>['name']

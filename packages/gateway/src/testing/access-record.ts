@@ -28,4 +28,5 @@ export const accessRecord: AccessRecord = {
   durationMs: 12.4,
   llm: null,
   mcp: null,
+  shadows: null,
 }

@@ -162,6 +162,7 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
     '/mirror': { requestMirror: { backend: origin.host } },
     '/slow': { delay: { time: '1ms' } },
     '/fail': { abort: { status: 418 } },
+    '/shadow': { shadow: { authorization: { rules: ['false'] } } },
     '/regex': { authorization: { rules: ['request.path.matches("^/(?i)REGEX$")'] } },
   }
   const routes = Object.entries(policies).map(([path, policy]) => routeTo(origin, policy, pathPrefix(path)))
@@ -178,6 +179,8 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
   assert.deepEqual([await status('/csrf'), await status('/mirror')], [200, 200])
   assert.deepEqual([await status('/slow'), await status('/fail')], [200, 418])
   assert.equal(await status('/regex'), 200)
+  assert.equal(await status('/shadow'), 200)
+  await program.logged(/ shadow=authorization:denied /)
 }
 
 const BCRYPT = '$2y$04$Rv3XzCLIv.1L.Sv0x7p.Ju47CYUcQnaB.aQUX17HUT4BU5TfnnKT6'

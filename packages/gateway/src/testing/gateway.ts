@@ -39,6 +39,7 @@ import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createDatagramMetrics } from '../telemetry/metrics/datagram-metrics.ts'
 import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createRehearsalMetrics } from '../telemetry/metrics/rehearsal-metrics.ts'
+import { createShadowMetrics } from '../telemetry/metrics/shadow-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createCacheMetrics } from '../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../telemetry/metrics/pick-metrics.ts'
@@ -360,6 +361,7 @@ export class TestGateway {
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       rehearsed: createRehearsalMetrics(this.#registry),
+      countShadow: createShadowMetrics(this.#registry),
       picks: createPickMetrics(this.#registry),
       answerCounts: createCacheMetrics(this.#registry),
       upstream: {

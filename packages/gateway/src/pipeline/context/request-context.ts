@@ -19,6 +19,7 @@ import type { BufferedBody } from './body-use.ts'
 import { targetPath, targetQuery } from '../../formats/query-parameters.ts'
 import type { RequestSpans } from '../spans/request-spans.ts'
 import type { RequestTrace } from './trace.ts'
+import type { RequestShadowRecord } from '../../records/shadow-outcome.ts'
 
 export type JsonObject = { readonly [key: string]: unknown }
 
@@ -54,6 +55,14 @@ interface ExtAuthState {
 export interface OpenCall {
   /** The request is over, or has become a tunnel; `cause` says why it did not end well. */
   close(cause: Error | null): void
+}
+
+/** The shadow policies of one request. */
+export interface RequestShadows extends RequestShadowRecord {
+  /** Called before the backend of the request is called: shadows that read the body copy it from there on. */
+  calling(rx: RequestContext): void
+  /** Called once when the request is over; calls `done` when all outcomes are known, at once if they are. */
+  finish(rx: RequestContext, done: () => void): void
 }
 
 /** The runner of a request, for policies that act between their steps. */
@@ -188,6 +197,8 @@ export class RequestContext implements RoutableRequest {
   extAuth: ExtAuthState | null = null
   /** Metadata from external processors, for later expressions, as `extproc`. */
   extProc: JsonObject | null = null
+  /** The shadow policies that this request has met; null without any. */
+  shadows: RequestShadows | null = null
   /** Open calls by the step that opened them. */
   open: Map<object, OpenCall> | null = null
   runner: RequestRunner | null = null

@@ -17,6 +17,7 @@ import type { CacheCounts } from '../../telemetry/metrics/cache-metrics.ts'
 import type { CountPicks } from '../../telemetry/metrics/pick-metrics.ts'
 import type { CountRehearsals } from '../../telemetry/metrics/rehearsal-metrics.ts'
 import type { CountKeysWithoutRoom } from '../../telemetry/metrics/limit-metrics.ts'
+import type { CountShadow } from '../../telemetry/metrics/shadow-metrics.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { BodyUse } from './body-use.ts'
 import type { Result } from '@portico/cel'
@@ -37,6 +38,11 @@ export interface Step {
   readsBodies?: boolean
   /** Whether the step may replace bodies: later steps read them again. */
   replacesBodies?: boolean
+  /**
+   * Whether `request` returns synchronously and changes nothing but `notes`, `error` and the trace. A shadow of the step
+   * then runs on the request itself, not on a copy of it.
+   */
+  onlyReads?: boolean
   /** Runs before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Runs before the response is sent, also for replies of the gateway itself. */
@@ -81,6 +87,8 @@ export interface Env {
   keyWithoutRoom: CountKeysWithoutRoom
   /** Returns the counter of requests that a policy delays or aborts on purpose. */
   rehearsed: CountRehearsals
+  /** Counts the outcome of a shadow policy for a request of a route. */
+  countShadow: CountShadow
   /** Returns the counts of response caches. */
   answerCounts: () => CacheCounts
   /** Counts the outcome of choosing an endpoint of an inference pool. */

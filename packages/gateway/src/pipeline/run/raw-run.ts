@@ -29,6 +29,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
   readonly rehearsal = null
   readonly llm = null
   readonly mcp = null
+  readonly shadows = null
   readonly clientVersion = ''
   readonly hops = ''
   readonly clientScheme = 'http'

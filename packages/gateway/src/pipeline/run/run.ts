@@ -178,6 +178,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
       this.#services.deadlines.set(this.#deadline, rx.requestTimeoutMs)
     }
     this.#services.telemetry.calling(rx)
+    if (rx.shadows !== null) rx.shadows.calling(rx)
     this.#call = new BackendCall(rx, backend, this.#services, this)
     this.#call.start()
   }
@@ -387,6 +388,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     if (this.#route !== null) this.#runDone(this.#route)
     if (this.rx.spending !== null) contained('request', () => this.rx.spending?.finish(this.rx))
     if (this.rx.keyUse !== null) contained('request', () => this.rx.keyUse?.finish(this.rx))
+    if (this.rx.shadows === null) this.#tell()
+    else this.rx.shadows.finish(this.rx, () => this.#tell())
+  }
+
+  #tell(): void {
     this.rx.trace?.finished()
     this.#services.telemetry.finished(this.rx)
   }

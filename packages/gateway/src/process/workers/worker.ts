@@ -40,6 +40,7 @@ import { createPoolMetrics, evictionCounter } from '../../telemetry/metrics/pool
 import { createCalloutMetrics } from '../../telemetry/metrics/callout-metrics.ts'
 import { createFaultMetrics } from '../../telemetry/metrics/fault-metrics.ts'
 import { createRehearsalMetrics } from '../../telemetry/metrics/rehearsal-metrics.ts'
+import { createShadowMetrics } from '../../telemetry/metrics/shadow-metrics.ts'
 import { createLimitMetrics } from '../../telemetry/metrics/limit-metrics.ts'
 import { createCacheMetrics } from '../../telemetry/metrics/cache-metrics.ts'
 import { createPickMetrics } from '../../telemetry/metrics/pick-metrics.ts'
@@ -152,6 +153,7 @@ const services = {
   callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
   rehearsed: createRehearsalMetrics(registry),
+  countShadow: createShadowMetrics(registry),
   picks: createPickMetrics(registry),
   answerCounts: createCacheMetrics(registry),
   upstream: settings.upstream,

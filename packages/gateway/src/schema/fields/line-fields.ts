@@ -59,6 +59,7 @@ export const defaultFields = [
   'mcp.error.message',
   'mcp.target.duration',
   'rehearsal',
+  'shadow',
   'error',
   'reason',
   'duration',

@@ -120,7 +120,7 @@ async function compareConfig(
 }
 
 /** A real request may take any time on a busy machine; a simulated one takes none. */
-function withLongTimeouts(config: RandomConfig): RandomConfig {
+export function withLongTimeouts(config: RandomConfig): RandomConfig {
   const text = JSON.stringify(config).replaceAll(TIMEOUT, '"$1":"1h"')
   return JSON.parse(text) as RandomConfig
 }
@@ -134,7 +134,7 @@ interface RealResult {
 }
 
 /** Real servers on loopback that answer like the world, and a client. */
-class Wire {
+export class Wire {
   readonly services: Services
   messages: UpstreamMessage[] = []
   readonly #deadlines: Deadlines
@@ -218,7 +218,7 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-function simulatedOf(request: RandomRequest): SimulatedRequest | null {
+export function simulatedOf(request: RandomRequest): SimulatedRequest | null {
   const host = request.headers.find(([name]) => name === 'host')?.[1] ?? 'localhost'
   const headers = request.headers.filter(([name]) => !['host', 'expect', 'upgrade'].includes(name))
   // A tunnel has no response to compare.
@@ -232,7 +232,7 @@ function simulatedOf(request: RandomRequest): SimulatedRequest | null {
   }
 }
 
-function simulatedView(outcome: Outcome): object {
+export function simulatedView(outcome: Outcome): object {
   const { response, access } = outcome
   return {
     ...{
@@ -281,12 +281,21 @@ function plainHeaders(headers: readonly (readonly [string, string])[]): string[]
   return headers.map(([name, value]) => `${name}: ${OWN_IDS.has(name) ? '(own)' : value}`)
 }
 
-function plainMessage({ address, scheme, version, method, authority, target, headers, body }: UpstreamMessage): string {
+export function plainMessage({
+  address,
+  scheme,
+  version,
+  method,
+  authority,
+  target,
+  headers,
+  body,
+}: UpstreamMessage): string {
   const lines = plainHeaders(headers).join('\n')
   return `${scheme} ${address} ${version}\n${method} ${authority} ${target}\n${lines}\n${body.toString('latin1')}`
 }
 
-function kindsOf({ binds }: RandomConfig): string[] {
+export function kindsOf({ binds }: RandomConfig): string[] {
   const [bind] = binds as readonly { listeners: { routes: { name: string; backends?: object[] }[] }[] }[]
   const kinds: string[] = []
   for (const { name, backends } of bind?.listeners[0]?.routes ?? []) {
@@ -295,11 +304,11 @@ function kindsOf({ binds }: RandomConfig): string[] {
   return kinds
 }
 
-const ENV = { SECRET: 'secret-secret' }
-const HOSTS = { localhost: ['127.0.0.1'], 'a.test': ['127.0.0.1'] }
+export const ENV = { SECRET: 'secret-secret' }
+export const HOSTS = { localhost: ['127.0.0.1'], 'a.test': ['127.0.0.1'] }
 const OWN_IDS = new Set(['x-portico-decision', 'x-request-id', 'date'])
 /** Kinds whose results contain random ids or sealed values, or that need programs. */
-const LEFT_OUT = new Set([
+export const LEFT_OUT = new Set([
   'mcp',
   'aws',
   'sessionPersistence',

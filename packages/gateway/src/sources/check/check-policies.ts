@@ -114,12 +114,15 @@ function checkAttachment(target: Spot, kind: string, policy: Spot, report: Repor
 function checkPhase(traffic: Spot, report: Report): void {
   if (traffic.at('phase').text?.toLowerCase() !== 'prerouting') return
   const early = trafficPolicies.filter((policy) => (policy.phases ?? []).includes('PreRouting')).map(({ name }) => name)
-  for (const name of traffic.keys) {
-    if (name === 'phase' || early.some((policy) => policy === name)) continue
+  const shadow = traffic.at('shadow')
+  const set = [...traffic.keys.map((name) => traffic.at(name)), ...shadow.keys.map((name) => shadow.at(name))]
+  for (const policy of set) {
+    const name = String(policy.path.at(-1))
+    if (name === 'phase' || name === 'shadow' || early.some((each) => each === name)) continue
     const found = `found \`${name}\` in phase PreRouting`
-    report('conflict', traffic.at(name), {
+    report('conflict', policy, {
       found,
-      expected: `only ${early.map((policy) => `\`${policy}\``).join(', ')}`,
+      expected: `only ${early.map((each) => `\`${each}\``).join(', ')}`,
     })
   }
 }
@@ -140,7 +143,9 @@ function checkTaken(policy: Spot, takenBy: Map<string, string>, warn: Report): v
     for (const section of ['frontend', 'traffic', 'backend']) {
       const phase = section === 'traffic' ? (policy.in('traffic', 'phase').text ?? '') : ''
       for (const field of policy.at(section).keys) {
-        if (field === 'phase' || JOINED.has(field)) continue
+        // Shadows are merged by policy, apart from the policies that hold.
+        if (field === 'phase' || field === 'shadow' || JOINED.has(field)) continue
+        if (policy.in(section, field, 'mode').text?.toLowerCase() === 'shadow') continue
         // Rules of `mcp` are merged; its other fields are replaced.
         if (field === 'mcp' && !policy.in('backend', 'mcp', 'authentication').exists) continue
         const key = [place, section, phase, field].join(' ')

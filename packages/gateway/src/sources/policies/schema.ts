@@ -1,4 +1,10 @@
-import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
+import {
+  type AttachedTraffic,
+  backendPolicies,
+  frontendPolicies,
+  type ShadowPolicies,
+  trafficPolicies,
+} from '../../policies/index.ts'
 import type { AttachmentPoint, Phase, PoliciesOf, Policy } from '../../schema/define-policy.ts'
 import { fileOnly, list, localForm, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
@@ -7,7 +13,7 @@ import { exactlyOneOf } from '../../schema/rules.ts'
 import { enumeration, string } from '../../schema/fields/values.ts'
 
 type PolicyBlock<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
-type TrafficBlock = PoliciesOf<typeof trafficPolicies> & { phase: Phase }
+type TrafficBlock = AttachedTraffic & { phase: Phase }
 
 export function frontendBlock(): PolicyBlock<typeof frontendPolicies> {
   return block(frontendPolicies, 'gateway')
@@ -19,6 +25,7 @@ export function listenerBlock(): Schema<TrafficBlock> {
     phase: enumeration(['PreRouting', 'PostRouting'])
       .prefault('PostRouting')
       .describe('Whether these policies run before or after routing. Only some policies can run before it.'),
+    shadow: shadowField('listener'),
   })
 }
 
@@ -52,12 +59,27 @@ export function targetBlock(): PolicyBlock<typeof backendPolicies> {
 }
 
 /** Traffic policies, and the backend policies for all backends of the route. */
-export function routeBlock(): Schema<
-  PoliciesOf<typeof trafficPolicies> & { backend?: PoliciesOf<typeof backendPolicies> }
-> {
+export function routeBlock(): Schema<AttachedTraffic & { backend?: PoliciesOf<typeof backendPolicies> }> {
   return block(trafficPolicies, 'route', {
     backend: block(backendPolicies, 'route').optional().describe('Policies for all backends of this route.'),
+    shadow: shadowField('route'),
   })
+}
+
+/** The policies that can run as shadows. */
+export function shadowBlock(place: AttachmentPoint): Schema<ShadowPolicies> {
+  const deciding = trafficPolicies.filter(({ decides }: Policy) => decides === true)
+  return block(deciding, place)
+}
+
+function shadowField(place: AttachmentPoint) {
+  return fileOnly(
+    shadowBlock(place)
+      .optional()
+      .describe(
+        'Policies that run without an effect, next to those that hold: what they would do is logged, counted and recorded.',
+      ),
+  )
 }
 
 /** Names that selectors find objects by. */

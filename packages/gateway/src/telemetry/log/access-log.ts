@@ -1,5 +1,6 @@
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
+import { shadowText } from '../../records/shadow-outcome.ts'
 import { quoted, textValue, escapeControls, type Logger, type LogFormat } from './logger.ts'
 import type { AccessRecord } from './access-record.ts'
 import { createTimestamp } from '../../state/clock.ts'
@@ -63,6 +64,7 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.llm !== null) line += modelText(r.llm, r.startedAt)
   if (r.mcp !== null) line += mcpText(r.mcp)
   if (r.rehearsal !== null) line += ' rehearsal=' + textValue(r.rehearsal.join())
+  if (r.shadows !== null) line += ' shadow=' + textValue(shadowText(r.shadows))
   if (r.error !== null) line += ' error=' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ' reason=' + textValue(r.reason)
   return line + ' duration=' + Math.round(r.durationMs) + 'ms\n'
@@ -92,6 +94,7 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.llm !== null) line += modelJson(r.llm, r.startedAt)
   if (r.mcp !== null) line += mcpJson(r.mcp)
   if (r.rehearsal !== null) line += ',"rehearsal":' + quoted(r.rehearsal.join())
+  if (r.shadows !== null) line += ',"shadow":' + quoted(shadowText(r.shadows))
   if (r.error !== null) line += ',"error":' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ',"reason":' + quoted(r.reason)
   return line + ',"duration":"' + Math.round(r.durationMs) + 'ms"}\n'
@@ -271,6 +274,7 @@ const firstFields: readonly Field[] = [
 
 const lastFields: readonly Field[] = [
   ['rehearsal', (r) => (r.rehearsal === null ? null : r.rehearsal.join())],
+  ['shadow', (r) => (r.shadows === null ? null : shadowText(r.shadows))],
   ['error', (r) => r.error],
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],

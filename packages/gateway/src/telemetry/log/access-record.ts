@@ -1,5 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
+import type { RequestShadowRecord } from '../../records/shadow-outcome.ts'
 import type { TraceContext } from '../traceparent.ts'
 
 /** The logged fields of one HTTP request or TCP connection; the `RequestContext` of the pipeline has them. */
@@ -45,6 +46,8 @@ export interface AccessRecord {
   readonly llm: LlmRecord | null
   /** The MCP message of the request; null without one. */
   readonly mcp: McpRecord | null
+  /** The outcomes of shadow policies; null without any. */
+  readonly shadows: RequestShadowRecord | null
 }
 
 /** Returns the record of a message or connection that was refused before it became a request. */
@@ -76,5 +79,6 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     durationMs: 0,
     llm: null,
     mcp: null,
+    shadows: null,
   }
 }

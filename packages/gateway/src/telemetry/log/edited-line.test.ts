@@ -47,6 +47,13 @@ test('long values are cut', () => {
 
 test('a line that was looked through without finding anything to change is the line of every day', () => {
   const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+  const shadowRecord = fc
+    .array(fc.constantFrom('allowed', 'denied', 'error', 'unknown'), { minLength: 1, maxLength: 3 })
+    .map((outcomes) => ({
+      outcomes: outcomes.map((outcome) => {
+        return { policy: 'authorization', outcome, status: null, code: null, text: '', values: {} }
+      }),
+    }))
   const anyRecord: fc.Arbitrary<AccessRecord> = fc.record({
     listenerName: optional(fc.string()),
     routeName: optional(fc.string()),
@@ -74,6 +81,7 @@ test('a line that was looked through without finding anything to change is the l
     durationMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
     llm: optional(modelCall),
     mcp: optional(mcpMessage),
+    shadows: optional(shadowRecord),
   })
   fc.assert(
     fc.property(anyRecord, fc.constantFrom<LogFormat>('text', 'json'), (of, format) => {

@@ -321,6 +321,12 @@ export const families = {
     help: 'Requests that the policies delay and abort delayed or aborted on purpose',
     labels: ['policy', 'kind'],
   },
+  shadow_total: {
+    type: 'counter',
+    unit: '{request}',
+    help: 'Requests that a shadow policy judged, by outcome',
+    labels: ['policy', 'route', 'outcome'],
+  },
   upstream_evictions_total: {
     type: 'counter',
     help: 'Evictions of backend addresses because of their health',

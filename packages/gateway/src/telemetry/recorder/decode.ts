@@ -68,6 +68,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
     key: text('key'),
     llm: details.llm ?? null,
     mcp: details.mcp ?? null,
+    ...(details.shadows !== undefined && { shadows: details.shadows }),
     keys: { listener: text('listenerKey'), route: text('routeKey'), backend: text('backendKey') },
     scheme: (flags & FLAGS.https) === 0 ? 'http' : 'https',
     sni: text('sni'),

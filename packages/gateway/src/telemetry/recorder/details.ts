@@ -1,4 +1,5 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import { shortened } from './record-writer.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { bodyText } from './body-text.ts'
@@ -21,6 +22,7 @@ export interface StoredDetails {
   calls?: readonly FailedCall[]
   llm?: RecordedLlm
   mcp?: RecordedMcp
+  shadows?: readonly ShadowOutcome[]
   requestHeaders?: RecordedHeaders
   afterPolicies?: StoredChange
   responseHeaders?: RecordedHeaders
@@ -43,6 +45,13 @@ export function detailsOf(
   if (rehearsal !== null) details.rehearsal = rehearsal
   if (llm !== null) details.llm = llm.details(run.startedAt, shortened)
   if (mcp !== null) details.mcp = mcpDetails(mcp, redaction)
+  if (run.shadows !== null) {
+    details.shadows = run.shadows.outcomes.map((shadow) => ({
+      ...shadow,
+      text: textOf(redaction, shadow.text),
+      values: bounded(redaction.values(shadow.values)),
+    }))
+  }
   if (decision !== null && decision !== undefined) {
     details.decision = { ...decision, at: micros(decision.at - run.startedAt) }
   }

@@ -19,6 +19,7 @@ export const FILTER_PARAMETERS = [
   'key',
   'model',
   'tool',
+  'shadow',
   'expression',
 ] as const
 
@@ -76,7 +77,13 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   policy: (value) => (record) => record.reason?.policy === value,
   key: (value) => (record) => record.key === value,
   model: (value) => (record) => record.llm?.requestModel === value || record.llm?.responseModel === value,
+  shadow: shadowMatcher,
   tool: (value) => (record) => record.mcp?.kind === 'tool' && record.mcp.name === value,
+}
+
+/** Parses a filter of shadows: an outcome such as `denied`, or the name of a policy. */
+function shadowMatcher(value: string): ReturnType<Matcher> {
+  return ({ shadows = [] }) => shadows.some(({ outcome, policy }) => outcome === value || policy === value)
 }
 
 /** Parses a status filter: `429`, `4xx`, `>=400` or `400-499`. */

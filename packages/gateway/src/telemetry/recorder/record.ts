@@ -1,6 +1,7 @@
 import type { CacheSearch } from '../../records/cache-outcome.ts'
 import type { Cost } from '../../records/cost.ts'
 import type { AttemptCharge, UsedUnits } from '../../records/llm-record.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { RecordedTargetFailure } from '../../records/mcp-record.ts'
 
 /** Requests as the recorder stores them and the admin API lists them. */
@@ -165,6 +166,8 @@ export interface RequestSummary {
   readonly key: string | null
   readonly llm: RecordedLlm | null
   readonly mcp: RecordedMcp | null
+  /** The outcomes of shadow policies; absent without any. */
+  readonly shadows?: readonly ShadowOutcome[]
 }
 
 export interface RecordedStep {

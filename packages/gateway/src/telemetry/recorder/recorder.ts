@@ -1,3 +1,4 @@
+import { isShadowNotable } from '../../records/shadow-outcome.ts'
 import { refusedRecord } from '../log/access-record.ts'
 import { detailsOf } from './details.ts'
 import type { RecordedRequest, RecordedRun } from './facts.ts'
@@ -44,6 +45,8 @@ export class Recorder {
   #before: { generation: number; since: number }[] = []
   /** Heads cost more than the rest of a record, so only the first notable requests of each second have them. */
   readonly #heads = new PerSecond(200)
+  /** Limits whole records of requests that a shadow would have denied, so that a strict shadow does not overwrite failures. */
+  readonly #shadowed = new PerSecond(20)
   /** Limits records of refused connections, so that a client that keeps connecting does not overwrite other records. */
   readonly #refused = new PerSecond(50)
 
@@ -99,7 +102,8 @@ export class Recorder {
     if (settings === null || rings === null) return
     const ending = endingOf(rx, settings.slowMs)
     const isSampled = settings.isSampled !== null && scope !== null && settings.isSampled(scope)
-    const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null
+    const isSeen = rx.shadows !== null && isShadowNotable(rx.shadows) && this.#shadowed.take(this.#clock())
+    const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null || isSeen
     const ring = isNotable ? rings.notable : rings.passed
     let details = isNotable
       ? detailsOf(rx, this.#heads.take(this.#clock()) ? 'heads' : 'none', settings.redaction)
@@ -131,9 +135,16 @@ export class Recorder {
     const { llm } = rx
     if (rx.rehearsal !== null) return detailsOf(rx, 'none', redaction)
     const isMore =
-      rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
+      rx.mcp !== null ||
+      rx.shadows !== null ||
+      rx.decision !== null ||
+      rx.notes !== null ||
+      rx.error !== null ||
+      rx.reason !== 'Upstream'
     if (!isMore) return llm === null ? '' : this.#models.of(llm, rx.startedAt)
-    return llm !== null || rx.mcp !== null || rx.decision !== null ? detailsOf(rx, 'none', redaction) : ''
+    return llm !== null || rx.mcp !== null || rx.decision !== null || rx.shadows !== null
+      ? detailsOf(rx, 'none', redaction)
+      : ''
   }
 
   /** Records a connection without HTTP. */

@@ -9,6 +9,7 @@ export const authorization = definePolicy({
   merge: 'join',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'authorization',
+  decides: true,
   schema: rules('request').describe(
     'Allows or denies requests by CEL expressions; denied requests get 403. The rules of all attached policies are combined.',
   ),

@@ -10,6 +10,7 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
   const rules = rulesOf(configs).map(({ mode, expression }) => ({ mode, ...env.cel(expression, 'request') }))
   const judge = createJudge<RequestContext>(rules)
   return {
+    onlyReads: true,
     request(rx) {
       const allowed = judge.allows(rx)
       if (allowed && rx.trace === null) return undefined

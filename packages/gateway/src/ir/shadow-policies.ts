@@ -1,0 +1,28 @@
+import type { AttachedTraffic, ShadowPolicies, TrafficPolicies } from '../policies/index.ts'
+
+/** Returns the policies of an attachment that hold: all but its shadows. */
+export function enforcedIn(traffic: AttachedTraffic): TrafficPolicies {
+  if (!hasShadows(traffic)) return traffic
+  const { shadow: _shadow, ...rest } = traffic
+  return Object.fromEntries(Object.entries(rest).filter(([, config]) => !isShadow(config)))
+}
+
+/** Returns the shadows of an attachment: those under `shadow`, and those with `mode: Shadow`, which win. */
+export function shadowsIn(traffic: AttachedTraffic): ShadowPolicies {
+  if (!hasShadows(traffic)) return NONE
+  const { shadow, ...rest } = traffic
+  return { ...shadow, ...Object.fromEntries(Object.entries(rest).filter(([, config]) => isShadow(config))) }
+}
+
+/** Whether an attachment has any shadow. */
+export function hasShadows(traffic: AttachedTraffic): boolean {
+  if (traffic.shadow !== undefined) return true
+  for (const config of Object.values(traffic)) if (isShadow(config)) return true
+  return false
+}
+
+function isShadow(config: unknown): boolean {
+  return typeof config === 'object' && config !== null && 'mode' in config && config.mode === 'Shadow'
+}
+
+const NONE: ShadowPolicies = {}

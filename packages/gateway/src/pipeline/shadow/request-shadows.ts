@@ -1,0 +1,123 @@
+import { Deadline, ObservedBody } from '@portico/http'
+import { contained } from '@portico/http/faults'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import type { RequestContext, RequestShadows } from '../context/request-context.ts'
+import type { Env, Step } from '../context/step.ts'
+import { BranchBody } from './branch-body.ts'
+import { forkRequest, keepResults, type ShadowResults } from './fork.ts'
+import { unknownOutcome } from './verdict.ts'
+
+export type ShadowServices = Pick<Env, 'countShadow' | 'deadlines' | 'maxBufferBytes'>
+
+/** The shadows of one request: their outcomes, and the copies of the request that they ran on. */
+export class ShadowsOfRequest implements RequestShadows {
+  readonly #outcomes: ShadowOutcome[] = []
+  readonly #services: ShadowServices
+  /** Copies that still need the `done` of their step. */
+  readonly #undone: { done: NonNullable<Step['done']>; fork: RequestContext }[] = []
+  /** Copies of the body that are not fed yet. */
+  #branches: BranchBody[] = []
+  #results: ShadowResults | null = null
+  #pending = 0
+  #finish: (() => void) | null = null
+  #deadline: Deadline | null = null
+
+  constructor(services: ShadowServices) {
+    this.#services = services
+  }
+
+  get outcomes(): readonly ShadowOutcome[] {
+    return this.#outcomes
+  }
+
+  /** Whether earlier shadows have results, which only copies of the request show. */
+  get hasResults(): boolean {
+    return this.#results !== null
+  }
+
+  fork(rx: RequestContext, policy: string, done: Step['done']): RequestContext {
+    const fork = forkRequest(rx, this.#results ?? {}, (length) => {
+      const branch = new BranchBody(length, this.#services.maxBufferBytes)
+      this.#branches.push(branch)
+      return branch
+    })
+    if (rx.trace !== null) fork.trace = rx.trace.shadowOf(policy)
+    if (done !== undefined) this.#undone.push({ done, fork })
+    return fork
+  }
+
+  keep(rx: RequestContext, fork: RequestContext): void {
+    const results = this.#results ?? {}
+    keepResults(rx, fork, results)
+    if (Object.keys(results).length > 0) this.#results = results
+  }
+
+  add(outcome: ShadowOutcome): void {
+    this.#outcomes.push(outcome)
+  }
+
+  /** Adds a shadow whose outcome comes later; returns the function that sets the outcome, once. */
+  begin(policy: string): (outcome: ShadowOutcome) => boolean {
+    const index = this.#outcomes.push(unknownOutcome(policy, 'none before its time was over')) - 1
+    this.#pending++
+    let isSet = false
+    return (outcome) => {
+      if (isSet || this.#pending === 0) return false
+      isSet = true
+      this.#outcomes[index] = outcome
+      if (--this.#pending === 0) this.#tell()
+      return true
+    }
+  }
+
+  calling(rx: RequestContext): void {
+    const branches = this.#branches
+    if (branches.length === 0) return
+    this.#branches = []
+    const whole = rx.bufferedBody?.whole ?? null
+    for (const branch of branches) {
+      if (whole === null) rx.body = new ObservedBody(rx.body, branch)
+      else {
+        branch.chunk(whole)
+        branch.over(true)
+      }
+    }
+  }
+
+  finish(rx: RequestContext, done: () => void): void {
+    for (const branch of this.#branches) branch.over(false)
+    this.#branches = []
+    for (const { done: stepDone, fork } of this.#undone) {
+      fork.llm = rx.llm
+      fork.mcp = rx.mcp
+      fork.status = rx.status
+      fork.durationMs = rx.durationMs
+      contained('request', () => stepDone(fork))
+    }
+    this.#finish = () => {
+      for (const { policy, outcome } of this.#outcomes) {
+        this.#services.countShadow(policy, rx.routeName ?? 'unknown', outcome)
+      }
+      done()
+    }
+    if (this.#pending === 0) return this.#tell()
+    this.#deadline = new Deadline(() => this.#expire())
+    this.#services.deadlines.set(this.#deadline, MOST_WAIT_MS)
+  }
+
+  #expire(): void {
+    this.#pending = 0
+    this.#tell()
+  }
+
+  #tell(): void {
+    const finish = this.#finish
+    if (finish === null) return
+    this.#finish = null
+    if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
+    finish()
+  }
+}
+
+/** A shadow whose service has a longer timeout is recorded as unknown, so that records and logs are never much late. */
+const MOST_WAIT_MS = 10_000

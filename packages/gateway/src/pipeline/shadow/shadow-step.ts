@@ -1,0 +1,90 @@
+import { reportFault } from '@portico/http/faults'
+import { bufferRequest } from '../body/buffered-body.ts'
+import type { BodyUse } from '../context/body-use.ts'
+import type { Reply } from '../context/reply.ts'
+import type { RequestContext } from '../context/request-context.ts'
+import type { RequestStep, Step, StepResult } from '../context/step.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { ShadowsOfRequest, type ShadowServices } from './request-shadows.ts'
+import { faultOutcome, verdictOf } from './verdict.ts'
+
+/**
+ * Returns the shadow of a step: it runs the step on a copy of the request, keeps what the step would have done, and
+ * never stops, delays or changes the request. Parts for responses do not run.
+ */
+export function createShadowStep(
+  policy: string,
+  step: Step,
+  { requestBody, ...services }: ShadowServices & { requestBody: BodyUse },
+): RequestStep {
+  const { request, done } = step
+  if (request === undefined) return {}
+  const judgesInPlace = step.onlyReads === true && requestBody === 'none'
+  const readBody = requestBody === 'none' ? null : bufferRequest(requestBody, services.maxBufferBytes)
+  return {
+    request(rx) {
+      const shadows = shadowsOf(rx, services)
+      try {
+        if (judgesInPlace && !shadows.hasResults) shadows.add(told(rx, judge(rx, policy, request)))
+        else runOnCopy(rx, shadows)
+      } catch (error) {
+        shadows.add(told(rx, fault(policy, error)))
+      }
+    },
+  }
+
+  function runOnCopy(rx: RequestContext, shadows: ShadowsOfRequest): void {
+    const fork = shadows.fork(rx, policy, done)
+    const read = readBody === null ? undefined : readBody(fork)
+    const result = read instanceof Promise ? read.then((reply) => reply ?? request?.(fork)) : (read ?? request?.(fork))
+    if (!(result instanceof Promise)) {
+      shadows.keep(rx, fork)
+      return shadows.add(told(rx, verdictOf(policy, result, fork)))
+    }
+    const set = shadows.begin(policy)
+    if (rx.trace !== null) rx.trace.note({ shadow: 'runs beside the request' })
+    const conclude = (outcome: ShadowOutcome): void => {
+      if (rx.trace !== null && set(outcome)) rx.trace.emit({ type: 'shadowResult', ...seen(outcome) })
+      else set(outcome)
+    }
+    result.then(
+      (reply) => conclude(verdictOf(policy, reply, fork)),
+      (error: unknown) => conclude(fault(policy, error)),
+    )
+  }
+}
+
+/** Runs a step that only reads on the request itself, and restores the fields that the step sets. */
+function judge(rx: RequestContext, policy: string, request: (rx: RequestContext) => StepResult): ShadowOutcome {
+  const { notes, error, trace } = rx
+  rx.notes = null
+  rx.error = null
+  if (trace !== null) rx.trace = trace.shadowOf(policy)
+  try {
+    return verdictOf(policy, request(rx) as Reply | void, rx)
+  } finally {
+    rx.notes = notes
+    rx.error = error
+    rx.trace = trace
+  }
+}
+
+function shadowsOf(rx: RequestContext, services: ShadowServices): ShadowsOfRequest {
+  if (rx.shadows instanceof ShadowsOfRequest) return rx.shadows
+  return (rx.shadows = new ShadowsOfRequest(services))
+}
+
+function fault(policy: string, error: unknown): ShadowOutcome {
+  reportFault(error, 'request')
+  return faultOutcome(policy)
+}
+
+/** Adds the outcome to the event of the shadow in the trace. */
+function told(rx: RequestContext, outcome: ShadowOutcome): ShadowOutcome {
+  if (rx.trace !== null) rx.trace.note(seen(outcome))
+  return outcome
+}
+
+function seen({ policy, outcome, status, code, text, values }: ShadowOutcome): { readonly [key: string]: unknown } {
+  return { shadow: text, policy, outcome, status, code, ...values }
+}

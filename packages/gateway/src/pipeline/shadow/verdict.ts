@@ -1,0 +1,53 @@
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import type { Reply } from '../context/reply.ts'
+import type { RequestContext } from '../context/request-context.ts'
+import type { RuleOutcome } from '../policy/authorization.ts'
+
+/** Returns the outcome of a shadow policy that has returned `reply` for a request, or nothing. */
+export function verdictOf(
+  policy: string,
+  reply: Reply | void,
+  { notes, error }: Pick<RequestContext, 'notes' | 'error'>,
+): ShadowOutcome {
+  const { code = null, ...values } = notes ?? {}
+  const cause = typeof code === 'string' ? code : null
+  if (reply === undefined || (reply.reason === 'DirectResponse' && cause === null)) {
+    return { policy, outcome: 'allowed', status: null, code: null, text: 'would have allowed', values: {} }
+  }
+  if (reply.reason === 'ClientGone') return unknownOutcome(policy, 'the request body did not arrive as a whole')
+  const { status } = reply
+  const why = reasonIn(values) ?? error ?? reply.failure
+  const suffix = why === null ? '' : `${RULE.test(why) ? ',' : ':'} ${why}`
+  if (status >= 500) {
+    return { policy, outcome: 'error', status, code: cause, text: `failed with status ${status}${suffix}`, values }
+  }
+  return { policy, outcome: 'denied', status, code: cause, text: `would have denied${suffix}`, values }
+}
+
+/** The outcome of a shadow policy that threw an exception. */
+export function faultOutcome(policy: string): ShadowOutcome {
+  return {
+    ...{ policy, outcome: 'error', status: null, code: 'internal' },
+    ...{ text: 'failed with an internal error, which the log has', values: {} },
+  }
+}
+
+export function unknownOutcome(policy: string, why: string): ShadowOutcome {
+  return { policy, outcome: 'unknown', status: null, code: null, text: `outcome unknown: ${why}`, values: {} }
+}
+
+/** The rule that decided; rules are counted from 1, in the order in which the config has them. */
+function reasonIn({ rules, reason }: { rules?: unknown; reason?: unknown }): string | null {
+  if (Array.isArray(rules)) return decidingRule(rules as RuleOutcome[])
+  return typeof reason === 'string' ? reason : null
+}
+
+/** Deny rules count first, then require rules; without any of them no allow rule matched. */
+function decidingRule(rules: readonly RuleOutcome[]): string {
+  const denying = rules.findIndex(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
+  const missing = rules.findIndex(({ mode, matched }) => mode === 'require' && !matched)
+  const index = denying === -1 ? missing : denying
+  return index === -1 ? 'no allow rule matched' : `rule ${index + 1}`
+}
+
+const RULE = /^(rule \d+|no allow rule matched)$/

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compareWithShadows } from './testing/shadow-agreement.ts'
+
+/** 1,000 pairs run with PROPERTIES=full. */
+const PAIRS = process.env['PROPERTIES'] === 'full' ? 1_000 : 60
+
+test('with shadows added, responses and requests to backends stay the same', async (t) => {
+  const seed = Number(process.env['FUZZ_SEED'] ?? 11)
+  const { compared, verdicts } = await compareWithShadows(t, { seed, pairs: PAIRS, requests: 4 })
+  t.diagnostic(`seed ${seed}: ${compared} pairs agree: ${JSON.stringify(Object.fromEntries(verdicts))}`)
+  assert.ok((verdicts.get('authorization:denied') ?? 0) > 0, 'no shadow has denied a request')
+  assert.ok((verdicts.get('authorization:allowed') ?? 0) > 0, 'no shadow has allowed a request')
+})
