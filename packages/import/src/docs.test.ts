@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { importers, printImport, type SourceKind } from './index.ts'
@@ -31,3 +31,19 @@ test('the example of docs/migrating/litellm.md is what the import writes, but fo
   const written = parse(importText('litellm', 'config.yaml', before).config) as { llm: { models: object[] } }
   assert.deepEqual(written.llm.models, (parse(after) as typeof written).llm.models)
 })
+
+const pages: [string, SourceKind, string][] = [['migrating/haproxy.md', 'haproxy', 'haproxy.cfg']]
+
+for (const [page, from, name] of pages) {
+  test(`the example of docs/${page} is what the import writes`, () => {
+    const { before, after } = examplesOf(page)
+    const written = importText(from, name, before).config.replaceAll(/^ *# .*\n/gm, '')
+    if (process.env.PORTICO_UPDATE_GOLDEN === '1') {
+      const file = new URL(`../../../docs/${page}`, import.meta.url)
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(`\`\`\`yaml\n${after}\`\`\``, () => `\`\`\`yaml\n${written}\`\`\``),
+      )
+    } else assert.equal(written, after)
+  })
+}

@@ -1,4 +1,5 @@
 import type { Importer } from './core/import-result.ts'
+import { importHaproxy } from './haproxy/import-haproxy.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
 
@@ -8,8 +9,10 @@ export { entryLine, summaryLine } from './core/report.ts'
 export { positionText, type SourceText } from './core/source.ts'
 
 /** The gateways whose configs can be imported. */
-export const importers = { litellm: importLitellm, nginx: importNginx } as const satisfies Readonly<
-  Record<string, Importer>
->
+export const importers = {
+  haproxy: importHaproxy,
+  litellm: importLitellm,
+  nginx: importNginx,
+} as const satisfies Readonly<Record<string, Importer>>
 
 export type SourceKind = keyof typeof importers

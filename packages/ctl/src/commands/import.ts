@@ -3,7 +3,7 @@ import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
 
 /** The gateways whose configs can be imported; packages/import has the same list. */
-export const SOURCE_KINDS = ['litellm', 'nginx']
+export const SOURCE_KINDS = ['haproxy', 'litellm', 'nginx']
 
 export const importConfig = defineCommand({
   name: 'import',
@@ -61,7 +61,7 @@ interface ImportArguments {
 }
 
 function problemOf({ from, output, files }: ImportArguments): string | null {
-  const kinds = SOURCE_KINDS.join(' or ')
+  const kinds = `one of ${SOURCE_KINDS.join(', ')}`
   if (from === null) return `--from is required: ${kinds}`
   if (!SOURCE_KINDS.includes(from)) return `found --from ${JSON.stringify(from)}, expected ${kinds}`
   if (files.length === 0) return 'found no file, expected the config of the other gateway'

@@ -1,3 +1,4 @@
+import { escapeRegex, wholePattern } from '../http/paths.ts'
 import type { Directive } from './directive.ts'
 
 /** How a location matches: `=`, `^~`, a prefix, or a regular expression with or without letter case. */
@@ -58,7 +59,7 @@ export function pathMatches(locations: readonly Location[]): Map<Location, PathM
     (a, b) => a.path.length - b.path.length,
   )
   for (const each of last) {
-    const regex = padded(`${escaped(each.path)}.*`, regexes.length === 0 ? 0 : longest + 1)
+    const regex = padded(`${escapeRegex(each.path)}.*`, regexes.length === 0 ? 0 : longest + 1)
     matches.set(each, { regex })
     longest = Math.max(longest, regex.length)
   }
@@ -74,36 +75,16 @@ function isBelowFirm({ kind, path }: Location, locations: readonly Location[]): 
 }
 
 function prefixMatch({ path }: Location): PathMatch {
-  return path === '/' ? { pathPrefix: '/' } : { regex: `${escaped(path)}.*` }
+  return path === '/' ? { pathPrefix: '/' } : { regex: `${escapeRegex(path)}.*` }
 }
 
 function padded(regex: string, length: number): string {
   return regex + '(?:)'.repeat(Math.max(0, Math.ceil((length - regex.length) / 4)))
 }
 
-function escaped(path: string): string {
-  return path.replaceAll(/[.*+?^${}()|[\]]/g, (sign) => `\\${sign}`)
-}
-
 /** nginx searches a pattern anywhere in the path; the gateway compares the whole path. */
 function wholeRegex({ kind, path }: Location): string {
-  const flags = kind === '~*' ? '(?i)' : ''
-  const source = path.replaceAll('(?<', '(?P<').replaceAll(/\(\?P<([=!])/g, '(?<$1')
-  if (hasOuterChoice(source)) return `${flags}.*(?:${source}).*`
-  const start = source.startsWith('^') ? source.slice(1) : `.*${source}`
-  const isEnded = /(^|[^\\])(\\\\)*\$$/.test(start)
-  return flags + (isEnded ? start.slice(0, -1) : `${start}.*`)
-}
-
-/** Whether a pattern has a `|` outside of all groups and sets. */
-function hasOuterChoice(source: string): boolean {
-  let depth = 0
-  for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[()|]/gs)) {
-    if (token === '|' && depth === 0) return true
-    if (token === '(') depth++
-    if (token === ')') depth--
-  }
-  return false
+  return wholePattern(kind === '~*' ? `(?i)${path}` : path)
 }
 
 /** The location that nginx chooses for a path; null when none fits. */

@@ -1,7 +1,8 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
+import { durationText } from '../core/duration.ts'
 import type { Directive, Scope } from './directive.ts'
 import type { Location } from './locations.ts'
-import { durationText, expressionOf, literalOf, secondsOf } from './text.ts'
+import { expressionOf, literalOf, secondsOf } from './text.ts'
 import { hostOf, type Upstreams, type UpstreamServer } from './upstreams.ts'
 
 /** The backends of a `proxy_pass`, and its policies. */

@@ -49,7 +49,3 @@ export function secondsOf(text: string): number | null {
 const UNITS: Readonly<Record<string, number>> = {
   ...{ ms: 0.001, s: 1, '': 1, m: 60, h: 3_600, d: 86_400, w: 604_800, M: 2_592_000, y: 31_536_000 },
 }
-
-export function durationText(seconds: number): string {
-  return Number.isInteger(seconds) ? `${seconds}s` : `${Math.round(seconds * 1000)}ms`
-}

@@ -1,0 +1,75 @@
+import { withoutAbsent } from '../core/config-yaml.ts'
+import type { ImportedConfig, ImportResult } from '../core/import-result.ts'
+import { sortReport } from '../core/report.ts'
+import { problemsOf, SourceError, type SourceText } from '../core/source.ts'
+import { behaviorOf } from '../http/behavior.ts'
+import { joinPorts } from '../http/join-ports.ts'
+import { printPorts } from '../http/print-ports.ts'
+import { readTest } from './acls.ts'
+import { type Backends, readFrontend } from './frontends.ts'
+import { noteKnownLines } from './notes.ts'
+import { parseHaproxy } from './parse.ts'
+import { isTcp, readProxies } from './proxies.ts'
+import { whyUnknown } from './request-rules.ts'
+import { readServers } from './servers.ts'
+import { readUserlists } from './users.ts'
+
+/** Imports configs of HAProxy; several files are read as one. */
+export function importHaproxy(sources: readonly SourceText[]): ImportResult {
+  return problemsOf(() => importSources(sources))
+}
+
+/** Lines that limit access. */
+const isProtection = (name: string): boolean =>
+  /^(acl|http-request|tcp-request|http-after-response|user|block|reqdeny|reqideny|force-persist)$/.test(name)
+
+function importSources(sources: readonly SourceText[]): ImportedConfig {
+  const [first] = sources
+  if (first === undefined) throw new SourceError({ file: '', line: 1, column: 1 }, 'found no file')
+  const sections = sources.flatMap(parseHaproxy)
+  noteKnownLines(sections)
+  const proxies = readProxies(sections)
+  const http = proxies.filter((proxy) => {
+    const isBytes = isTcp(proxy)
+    if (isBytes) {
+      proxy.head.notCarried('it forwards bytes: write a TCP or TLS listener: docs/tls.md')
+      for (const line of proxy.lines) line.notCarried('its section is not carried', isProtection(line.name))
+    }
+    return !isBytes
+  })
+  for (const { lines, inherited } of http) {
+    for (const line of [...inherited, ...lines].filter(({ name }) => name === 'acl')) {
+      const why = whyUnknown(readTest(line.args.slice(1), { isTls: false, port: 80 }))
+      if (why === '') line.carried()
+      else line.notCarried(why)
+    }
+  }
+  const users = readUserlists(sections)
+  const backends: Backends = new Map(
+    http.filter(({ kind }) => kind !== 'frontend').map((proxy) => [proxy.name, { proxy, servers: readServers(proxy) }]),
+  )
+  const ports = joinPorts(
+    http
+      .filter(({ kind }) => kind !== 'backend')
+      .flatMap((proxy) =>
+        readFrontend(proxy, backends, users).map((port) => ({
+          port,
+          owner: proxy.name,
+          lost: (first: string) =>
+            proxy.head.notCarried(`port ${port.port} belongs to ${first}, and a port has one address here`, true),
+        })),
+      ),
+  )
+  if (ports.length === 0) {
+    throw new SourceError(
+      { file: first.name, line: 1, column: 1 },
+      'found no frontend that can be imported, expected frontend or listen with mode http',
+    )
+  }
+  const statements = sections.flatMap(({ head, lines }) => [head, ...lines])
+  const report = sortReport(
+    statements.flatMap((each) => each.reportOf(isProtection)),
+    sources.map(({ name }) => name),
+  )
+  return { config: withoutAbsent({ binds: printPorts(ports) }), report, behavior: behaviorOf(ports) }
+}

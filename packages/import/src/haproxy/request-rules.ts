@@ -1,0 +1,257 @@
+import type { Statement } from '../core/statement.ts'
+import { type Condition, expressionOfCondition } from '../http/conditions.ts'
+import type { Action } from '../http/entries.ts'
+import { type PortFacts, readCondition } from './acls.ts'
+import { formatExpression, literalFormat } from './format.ts'
+import { lastLine, type Proxy, readAcls } from './proxies.ts'
+import { readRedirect } from './redirects.ts'
+import { readUsers, type Userlists } from './users.ts'
+
+/** A rule that answers requests. */
+export interface Step {
+  readonly condition: Condition
+  readonly line: Statement
+  readonly action: Action
+  /** An expression that is true for requests that the rule denies; null for other rules. */
+  readonly denial?: string
+}
+
+/** The rules of a proxy that run before its backend is chosen, or before its server is called. */
+export interface RequestRules {
+  readonly steps: readonly Step[]
+  /** Expressions; a request for which one of them is true is denied. */
+  readonly denials: readonly string[]
+  /** Whether a denial could not be expressed, so that no request may pass. */
+  readonly isClosed: boolean
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+/** Conditions on counters limit clients; they become no routes. */
+const COUNTERS =
+  /\b(sc\d?_|src_(conn|http|get|inc|clr|bytes|sess|kbytes|updt)|be_|fe_|nbsrv|table_|queue|connslots|rate)/
+
+export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlists): RequestRules {
+  const acls = readAcls(proxy)
+  const steps: Step[] = []
+  const denials: string[] = []
+  const set: { name: string; value: string }[] = []
+  const response: Record<'set' | 'add' | 'remove', unknown[]> = { set: [], add: [], remove: [] }
+  const found: Record<string, unknown> = {}
+  let isClosed = false
+  const close = (line: Statement, why: string): void => {
+    line.notCarried(`${why}; requests get 403 until you replace it`, true)
+    isClosed = true
+  }
+  const monitor = lastLine(proxy, 'monitor-uri')
+  if (monitor !== null) {
+    monitor.carried()
+    const path = monitor.args[0] ?? '/'
+    const condition: Condition = { kind: 'path', path: { kind: 'exact', path } }
+    if (/^\/[\w./-]*$/.test(path)) steps.push({ condition, line: monitor, action: reply(monitor, 200) })
+  }
+  const lines = [...proxy.inherited, ...proxy.lines]
+  const inOrder = [
+    ...lines.filter(({ name }) => name === 'http-request'),
+    ...lines.filter(({ name }) => name === 'redirect'),
+  ]
+  for (const line of inOrder) {
+    const [verb = '', ...rest] = line.name === 'redirect' ? ['redirect', ...line.args] : line.args
+    const at = rest.findIndex((word) => word === 'if' || word === 'unless')
+    const words = at === -1 ? rest : rest.slice(0, at)
+    const tail = at === -1 ? [] : rest.slice(at)
+    const condition = readCondition(tail, acls, facts)
+    switch (verb.replace(/\(.*/, '')) {
+      case 'deny':
+      case 'reject':
+      case 'tarpit':
+      case 'silent-drop': {
+        const status = Number(words[words.indexOf('deny_status') + 1] ?? 403)
+        const code = words.includes('deny_status') && status >= 400 && status <= 599 ? status : 403
+        const expression = expressionOfCondition(condition)
+        if (isCounter(tail, acls))
+          line.notCarried('limits by client are a rateLimit policy: docs/policies/traffic-rate-limit.md', true)
+        else if (expression === null) close(line, whyUnknown(condition))
+        else if (expression === 'true' || !readsAddress(condition)) {
+          if (verb === 'deny') line.carried()
+          else line.changed('requests are denied with 403')
+          steps.push({ condition, line, action: reply(line, code), denial: expression })
+        } else {
+          if (code === 403 && verb === 'deny') line.carried('checked before the other rules')
+          else line.changed('the status is 403, and the rule is checked before the others')
+          denials.push(expression)
+        }
+        break
+      }
+      case 'redirect': {
+        const action = readRedirect(line, words)
+        if (typeof action === 'string') line.notCarried(action)
+        else steps.push({ condition, line, action })
+        break
+      }
+      case 'return': {
+        const action = readReturn(line, words)
+        if (typeof action === 'string') line.notCarried(action, true)
+        else steps.push({ condition, line, action })
+        break
+      }
+      case 'auth': {
+        const policy = readUsers(words, tail, acls, users)
+        if (typeof policy === 'string') close(line, policy)
+        else {
+          line.carried()
+          found['basicAuthentication'] = policy
+        }
+        break
+      }
+      case 'set-header':
+      case 'add-header':
+      case 'del-header': {
+        const change = headerChange(verb, words, condition)
+        if (typeof change === 'string') line.notCarried(change)
+        else if (change === null) line.carried('the condition never holds on this port')
+        else if (change.name === 'host') {
+          line.carried()
+          found['urlRewrite'] = { authority: { full: change.value } }
+        } else if (OWN_HEADERS.has(change.name)) {
+          line.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
+        } else if (set.length >= 15) line.notCarried('more than 15 headers')
+        else {
+          line.carried()
+          set.push(change)
+        }
+        break
+      }
+      case 'set-path':
+      case 'replace-path':
+      case 'replace-uri':
+      case 'set-uri':
+      case 'set-query':
+        line.notCarried('write a urlRewrite policy: the path of its requests is not changed', true)
+        break
+      default:
+        line.notCarried(
+          verb.startsWith('track-')
+            ? 'limits by client are a rateLimit policy: docs/policies/traffic-rate-limit.md'
+            : 'the gateway has no such rule',
+          verb.startsWith('track-'),
+        )
+    }
+  }
+  for (const line of lines.filter(({ name }) => name === 'http-response')) readResponseRule(line, response)
+  if (set.length > 0) found['transformation'] = { request: { set } }
+  const modified = Object.fromEntries(Object.entries(response).filter(([, list]) => list.length > 0))
+  if (Object.keys(modified).length > 0) found['headerModifiers'] = { response: modified }
+  return { steps, denials, isClosed, policies: found }
+}
+
+/** Headers that the gateway sends by itself. */
+const OWN_HEADERS = new Set([
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'connection',
+  'upgrade',
+])
+
+/** An action that responds with a status. */
+export function reply(line: Statement, status: number, body?: string): Action {
+  return {
+    ...{ name: `${line.name}-${line.at.line}`, at: line.at, source: line.text, backends: [] },
+    policies: { directResponse: { status, ...(body !== undefined && body !== '' && { body }) } },
+    outcome: { kind: 'status', status },
+  }
+}
+
+/** Whether the condition reads the address of the client, so that routes cannot express it. */
+function readsAddress(condition: Condition): boolean {
+  if (condition.kind === 'all' || condition.kind === 'any') return condition.of.some(readsAddress)
+  return condition.kind === 'not' ? readsAddress(condition.of) : condition.kind === 'address'
+}
+
+function isCounter(words: readonly string[], acls: ReadonlyMap<string, readonly (readonly string[])[]>): boolean {
+  return words.some(
+    (word) =>
+      COUNTERS.test(word) ||
+      (acls.get(word.replace(/^!/, '')) ?? []).some((test) => test.some((each) => COUNTERS.test(each))),
+  )
+}
+
+export function whyUnknown(condition: Condition): string {
+  if (condition.kind === 'unknown') return condition.why
+  const parts =
+    condition.kind === 'not' ? [condition.of] : condition.kind === 'all' || condition.kind === 'any' ? condition.of : []
+  return parts.map(whyUnknown).find((why) => why !== '') ?? ''
+}
+
+function readReturn(line: Statement, words: readonly string[]): Action | string {
+  const value = (name: string): string | null => {
+    const at = words.indexOf(name)
+    return at === -1 ? null : (words[at + 1] ?? '')
+  }
+  const status = Number(value('status') ?? 200)
+  const body = value('string') ?? value('lf-string')
+  const isFile = ['file', 'lf-file', 'errorfile', 'errorfiles'].some((name) => words.includes(name))
+  if (isFile) return 'files are not served'
+  if (!(status >= 200 && status <= 599)) return 'the status cannot be a direct response'
+  const text = body === null ? undefined : words.includes('lf-string') ? literalFormat(body) : body
+  if (text === null || (text?.length ?? 0) > 4_096) return 'the text has samples, or is too long'
+  const type = value('content-type')
+  line.carried()
+  const plain = reply(line, status, text)
+  if (type === null || /[^\x20-\x7e]/.test(type)) return plain
+  const response = { ...(plain.policies['directResponse'] as object), headers: [{ name: 'content-type', value: type }] }
+  return { ...plain, policies: { directResponse: response } }
+}
+
+function headerChange(
+  verb: string,
+  [name = '', format = '']: readonly string[],
+  condition: Condition,
+): { name: string; value: string } | null | string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'the name is not that of a header'
+  const lower = name.toLowerCase()
+  const holds = expressionOfCondition(condition)
+  if (holds === null) return 'its condition has no counterpart'
+  const isConstant = !/[^\w()!&| ]|request|source/.test(holds)
+  if (isConstant && isAlwaysFalse(condition)) return null
+  const value = verb === 'del-header' ? '[]' : formatExpression(format)
+  if (value === null) return 'its samples have no counterpart'
+  if (lower === 'host') {
+    const literal = literalFormat(format)
+    const isPlain = literal !== null && /^[a-zA-Z0-9.-]+(:\d{1,5})?$/.test(literal)
+    return holds === 'true' && isPlain ? { name: 'host', value: literal } : 'the Host has a condition or samples'
+  }
+  if (isAlwaysTrue(condition)) return { name: lower, value }
+  return { name: lower, value: `(${holds}) ? dyn(${value}) : dyn(request.headers[${JSON.stringify(lower)}])` }
+}
+
+function isAlwaysTrue(condition: Condition): boolean {
+  if (condition.kind === 'all') return condition.of.every(isAlwaysTrue)
+  if (condition.kind === 'any') return condition.of.some(isAlwaysTrue)
+  return condition.kind === 'not' ? isAlwaysFalse(condition.of) : condition.kind === 'always' && condition.value
+}
+
+function isAlwaysFalse(condition: Condition): boolean {
+  if (condition.kind === 'all') return condition.of.some(isAlwaysFalse)
+  if (condition.kind === 'any') return condition.of.every(isAlwaysFalse)
+  return condition.kind === 'not' ? isAlwaysTrue(condition.of) : condition.kind === 'always' && !condition.value
+}
+
+function readResponseRule(line: Statement, found: Record<'set' | 'add' | 'remove', unknown[]>): void {
+  const [verb = '', name = '', format = '', ...rest] = line.args
+  const isRemoval = verb === 'del-header'
+  const value = isRemoval ? '' : literalFormat(format)
+  const hasCondition = (isRemoval ? [format, ...rest] : rest).some((word) => word === 'if' || word === 'unless')
+  const list = { 'set-header': found.set, 'add-header': found.add, 'del-header': found.remove }[verb]
+  if (list === undefined) return line.notCarried('the gateway has no such rule')
+  if (hasCondition || value === null || !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\x20-\x7e]/.test(value)) {
+    return line.notCarried('headers of responses have literal values and no conditions')
+  }
+  if (list.length >= 16 || FRAMING.test(name))
+    return line.notCarried('more than 16 headers, or a header that frames the message')
+  line.carried()
+  list.push(isRemoval ? name.toLowerCase() : { name: name.toLowerCase(), value })
+}
+
+const FRAMING = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i

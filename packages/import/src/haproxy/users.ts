@@ -1,0 +1,58 @@
+import type { Section } from './parse.ts'
+
+/** The users of each `userlist`, as lines of htpasswd; a text says why a list cannot be used. */
+export type Userlists = ReadonlyMap<string, readonly string[] | string>
+
+export function readUserlists(sections: readonly Section[]): Userlists {
+  return new Map(
+    sections
+      .filter(({ kind }) => kind === 'userlist')
+      .map(({ name, head, lines }) => {
+        head.carried()
+        const users: string[] = []
+        let problem = ''
+        for (const line of lines) {
+          const [user = '', kind, hash = ''] = line.args
+          if (
+            line.name === 'user' &&
+            kind === 'password' &&
+            /^\$(1|5|6|2[aby])\$[\w./$=]+$/.test(hash) &&
+            /^[^\s:]+$/.test(user)
+          ) {
+            line.carried()
+            users.push(`${user}:${hash}`)
+          } else if (line.name === 'group') line.notCarried('users have no groups')
+          else {
+            line.notCarried(
+              'its password is in plain text, or its hash is not accepted: hash it with htpasswd -B',
+              true,
+            )
+            problem = 'a password of the userlist is not accepted'
+          }
+        }
+        return [name, problem === '' && users.length > 0 ? users : problem || 'the userlist has no users']
+      }),
+  )
+}
+
+/** The policy of `auth realm R unless { http_auth(list) }`; a text says why it is not possible. */
+export function readUsers(
+  words: readonly string[],
+  tail: readonly string[],
+  acls: ReadonlyMap<string, readonly (readonly string[])[]>,
+  lists: Userlists,
+): object | string {
+  const at = words.indexOf('realm')
+  const realm = at === -1 ? undefined : words[at + 1]
+  const text = tail.join(' ')
+  const named = /^(?:if !|unless )([^\s{}]+)$/.exec(text)?.[1]
+  const [test, second] = named === undefined ? [] : (acls.get(named) ?? [])
+  const [, name] =
+    /^http_auth\(([^)]+)\)$/.exec(
+      (second === undefined ? test?.join(' ') : undefined) ?? /^(?:if !|unless ){ (\S+) }$/.exec(text)?.[1] ?? '',
+    ) ?? []
+  const users =
+    name === undefined ? 'its condition is not that of a userlist' : (lists.get(name) ?? 'there is no such userlist')
+  if (typeof users === 'string') return users
+  return { ...(realm !== undefined && /^[\x20-\x7e]{1,100}$/.test(realm) && !/["\\]/.test(realm) && { realm }), users }
+}

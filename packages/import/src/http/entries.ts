@@ -1,0 +1,113 @@
+import { type Condition, matchesOfCondition } from './conditions.ts'
+import type { HttpRule } from './model.ts'
+import { reachableRules } from './reachable.ts'
+
+/** The effect of a rule on the requests that it takes. */
+export type Action = Omit<HttpRule, 'hosts' | 'matches'>
+
+/** A rule with a condition; the first one that holds takes the request. */
+export interface Entry {
+  readonly condition: Condition
+  readonly action: Action
+  /** Called when the condition cannot be expressed; returns an entry in place of this one, or null. */
+  refused(this: void, why: string): { readonly condition: Condition; readonly action: Action } | null
+}
+
+interface PlainEntry {
+  readonly condition: Condition
+  readonly action: Action
+}
+
+const MOST_ENTRIES = 2_000
+
+/**
+ * The rules of a list of entries. Routes have no negated conditions: before a rule with `a and not b` come the rules behind
+ * it, for requests with `a and b`.
+ */
+export function rulesOfEntries(entries: readonly Entry[]): HttpRule[] {
+  let rest: PlainEntry[] = []
+  for (const entry of entries.toReversed()) {
+    const next = placeBefore(rest, entry)
+    if (typeof next !== 'string') {
+      rest = next
+      continue
+    }
+    const instead = entry.refused(next)
+    const replaced = instead === null ? rest : placeBefore(rest, instead)
+    if (typeof replaced !== 'string') rest = replaced
+  }
+  const rules = rest.flatMap(({ condition, action }) => {
+    const found = matchesOfCondition(condition)
+    return typeof found === 'string' ? [] : found.map(({ hosts, matches }) => ({ ...action, hosts, matches }))
+  })
+  return reachableRules(rules)
+}
+
+function placeBefore(rest: readonly PlainEntry[], { condition, action }: PlainEntry): PlainEntry[] | string {
+  const alternatives = alternativesOf(condition, false)
+  if (typeof alternatives === 'string') return alternatives
+  let found = [...rest]
+  for (const literals of alternatives.toReversed()) {
+    const positive: Condition = { kind: 'all', of: literals.filter(({ kind }) => kind !== 'not') }
+    const matches = matchesOfCondition(positive)
+    if (typeof matches === 'string') return matches
+    if (matches.length === 0) continue
+    const negated = literals.flatMap((each) => (each.kind === 'not' ? each.of : []))
+    const skipped: PlainEntry[] = []
+    if (negated.length > 0) {
+      const except: Condition = { kind: 'all', of: [positive, { kind: 'any', of: negated }] }
+      for (const each of found) {
+        const both: Condition = { kind: 'all', of: [except, each.condition] }
+        const copy = matchesOfCondition(both)
+        if (typeof copy === 'string') return copy
+        if (copy.length > 0) skipped.push({ condition: both, action: each.action })
+      }
+    }
+    found = [...skipped, { condition: positive, action }, ...found]
+    if (found.length > MOST_ENTRIES) return 'the conditions lead to too many routes'
+  }
+  return found
+}
+
+const MOST_ALTERNATIVES = 64
+
+/** The alternatives of a condition, each with conditions that must all hold. */
+function alternativesOf(condition: Condition, isNegated: boolean): Condition[][] | string {
+  if (condition.kind === 'not') return alternativesOf(condition.of, !isNegated)
+  if (condition.kind === 'always') return condition.value === isNegated ? [] : [[]]
+  if (condition.kind !== 'all' && condition.kind !== 'any') {
+    return [[isNegated ? { kind: 'not', of: condition } : condition]]
+  }
+  const isAny = (condition.kind === 'any') !== isNegated
+  // Alternatives without negated parts stay together, so that one route has all of them.
+  if (!isNegated && !hasNegation(condition)) return [[condition]]
+  let found: Condition[][] = isAny ? [] : [[]]
+  for (const part of condition.of) {
+    const inner = alternativesOf(part, isNegated)
+    if (typeof inner === 'string') return inner
+    found = isAny ? [...found, ...inner] : found.flatMap((one) => inner.map((other) => [...one, ...other]))
+    if (found.length > MOST_ALTERNATIVES) return 'the condition has too many alternatives'
+  }
+  return found
+}
+
+function hasNegation(condition: Condition): boolean {
+  if (condition.kind === 'all' || condition.kind === 'any') return condition.of.some(hasNegation)
+  return condition.kind === 'not'
+}
+
+/** A condition that holds for more requests and that routes can express; null when nothing is left of it. */
+export function widened(condition: Condition): Condition | null {
+  const wide = replaceUnknown(condition)
+  const found = matchesOfCondition(wide)
+  if (typeof found === 'string') return null
+  return found.some(({ hosts, matches }) => hosts.length === 0 && matches.length === 0) ? null : wide
+}
+
+function replaceUnknown(condition: Condition): Condition {
+  if (condition.kind === 'all' || condition.kind === 'any') {
+    return { kind: condition.kind, of: condition.of.map(replaceUnknown) }
+  }
+  const isLost = condition.kind === 'not' || condition.kind === 'unknown' || condition.kind === 'address'
+  return isLost ? { kind: 'always', value: true } : condition
+}

@@ -1,0 +1,156 @@
+import { withoutAbsent } from '../core/config-yaml.ts'
+import { ANY_MATCH, coversHost, type HttpMatch, type HttpRule, type PathCondition } from './model.ts'
+import { canOverlap } from './overlap.ts'
+import { regexOf } from './paths.ts'
+
+/** A rule with its matches as the config has them, for some of its hosts. */
+interface OrderedRoute {
+  readonly rule: HttpRule
+  readonly hostnames: readonly string[]
+  /** Undefined for every request. */
+  readonly matches: readonly object[] | undefined
+}
+
+const MOST_HOSTNAMES = 64
+const MOST_MATCHES = 64
+
+/**
+ * Routes among which the gateway chooses the first rule that fits. The gateway prefers exact hosts, then exact paths, then
+ * longer paths, so a rule without a host is repeated for a host whose rules come later, and paths become longer patterns
+ * where the order of the rules needs it.
+ */
+export function orderedRoutes(rules: readonly HttpRule[]): OrderedRoute[] {
+  const hosts = [...new Set(rules.flatMap((rule) => rule.hosts))]
+  const groups = new Map<HttpRule, Map<string, { hostnames: string[]; matches: readonly object[] | undefined }>>()
+  for (const host of [null, ...hosts]) {
+    const list = rulesOfHost(rules, host)
+    const printed = printMatches(list)
+    for (const [index, rule] of list.entries()) {
+      const matches = printed[index]
+      const key = `${host === null}${JSON.stringify(matches)}`
+      const found = groups.get(rule) ?? new Map<string, { hostnames: string[]; matches: typeof matches }>()
+      groups.set(rule, found)
+      const group = found.get(key) ?? { hostnames: [], matches }
+      found.set(key, group)
+      if (host !== null) group.hostnames.push(host)
+    }
+  }
+  return rules.flatMap((rule) =>
+    [...(groups.get(rule)?.values() ?? [])].flatMap(({ hostnames, matches }) =>
+      chunks(hostnames, MOST_HOSTNAMES).flatMap((some) =>
+        (matches === undefined ? [undefined] : chunks(matches, MOST_MATCHES)).map((each) => ({
+          ...{ rule, hostnames: some, matches: each },
+        })),
+      ),
+    ),
+  )
+}
+
+/** Parts of a list of a certain size; an empty list is one part. */
+function chunks<Item>(list: readonly Item[], size: number): (readonly Item[])[] {
+  if (list.length <= size) return [list]
+  return Array.from({ length: Math.ceil(list.length / size) }, (_each, at) => list.slice(at * size, (at + 1) * size))
+}
+
+/** The rules of a host, and those for more hosts that come before one of them and fit the same requests. */
+function rulesOfHost(rules: readonly HttpRule[], host: string | null): HttpRule[] {
+  if (host === null) return rules.filter(({ hosts }) => hosts.length === 0)
+  const found: HttpRule[] = []
+  for (const rule of rules.toReversed()) {
+    const isOwn = rule.hosts.includes(host)
+    const covers = rule.hosts.length === 0 || rule.hosts.some((each) => each !== host && coversHost(each, host))
+    if (isOwn || (covers && found.some((later) => rulesOverlap(rule, later)))) found.push(rule)
+  }
+  return found.toReversed()
+}
+
+function rulesOverlap(one: HttpRule, other: HttpRule): boolean {
+  return matchesOf(one).some((each) => matchesOf(other).some((its) => canOverlap(each, its)))
+}
+
+export function matchesOf({ matches }: HttpRule): readonly HttpMatch[] {
+  return matches.length === 0 ? [ANY_MATCH] : matches
+}
+
+/** A match of a rule, while the order is established. */
+interface Item {
+  readonly rule: number
+  readonly match: HttpMatch
+  path: PathCondition | null
+}
+
+/** The matches of each rule, so that earlier rules come first where requests fit several. */
+function printMatches(rules: readonly HttpRule[]): (readonly object[] | undefined)[] {
+  const items: Item[] = rules.flatMap((each, rule) =>
+    matchesOf(each).map((match) => ({ rule, match, path: match.path })),
+  )
+  for (const [index, item] of items.entries()) {
+    if (item.path?.kind !== 'exact') continue
+    const isAfterPattern = items
+      .slice(0, index)
+      .some(
+        (earlier) =>
+          earlier.rule !== item.rule && earlier.path?.kind !== 'exact' && canOverlap(earlier.match, item.match),
+      )
+    if (isAfterPattern) item.path = { kind: 'pattern', regex: regexOf(item.path) }
+  }
+  for (const [index, item] of items.entries().toArray().toReversed()) {
+    const later = items
+      .slice(index + 1)
+      .filter(
+        (each) => each.rule !== item.rule && canOverlap(each.match, item.match) && comparePrecedence(each, item) < 0,
+      )
+    if (later.length === 0 || item.path?.kind === 'exact') continue
+    const longest = later.reduce((most, each) => (comparePrecedence(each, most) < 0 ? each : most))
+    const isFirstByFields = compareFields(longest.match, item.match) >= 0
+    const length = printedLength(longest.path) + (isFirstByFields ? 0 : 1)
+    item.path = { kind: 'pattern', regex: padded(regexOf(item.path), length) }
+  }
+  return rules.map(({ matches }, rule) => {
+    if (matches.length === 0 && items.find((item) => item.rule === rule)?.path === null) return undefined
+    return items.filter((item) => item.rule === rule).map(printMatch)
+  })
+}
+
+/** Negative when the gateway prefers the first item; 0 when the order in the file decides. */
+function comparePrecedence(one: Item, other: Item): number {
+  const exactness = Number(other.path?.kind === 'exact') - Number(one.path?.kind === 'exact')
+  if (exactness !== 0) return exactness
+  const length = printedLength(other.path) - printedLength(one.path)
+  return length === 0 ? compareFields(one.match, other.match) : length
+}
+
+function compareFields(one: HttpMatch, other: HttpMatch): number {
+  return (
+    Number(other.method !== null) - Number(one.method !== null) ||
+    other.headers.length - one.headers.length ||
+    other.query.length - one.query.length
+  )
+}
+
+function printedLength(path: PathCondition | null): number {
+  const printed = printPath(path)
+  return printed === undefined ? 1 : (Object.values(printed)[0] ?? '').length
+}
+
+/** Groups without content make a pattern longer. */
+function padded(regex: string, length: number): string {
+  return regex + '(?:)'.repeat(Math.max(0, Math.ceil((length - regex.length) / 4)))
+}
+
+function printPath(path: PathCondition | null): Record<string, string> | undefined {
+  if (path === null) return undefined
+  if (path.kind === 'exact') return { exact: path.path }
+  if (path.kind === 'pattern') return { regex: path.regex }
+  if (path.kind === 'segments' || path.path === '/') return { pathPrefix: path.path }
+  return { regex: regexOf(path) }
+}
+
+function printMatch({ match: { method, headers, query }, path }: Item): object {
+  return withoutAbsent({
+    path: printPath(path),
+    method: method ?? undefined,
+    headers: headers.length === 0 ? undefined : headers,
+    query: query.length === 0 ? undefined : query,
+  })
+}

@@ -1,0 +1,64 @@
+import type { FieldCondition, HttpMatch, PathCondition } from './model.ts'
+import { fitsPath, literalOfRegex, literalStart, regexOf } from './paths.ts'
+
+/** Whether some request may fit both matches. True when that is not known. */
+export function canOverlap(one: HttpMatch, other: HttpMatch): boolean {
+  if (one.method !== null && other.method !== null && one.method !== other.method) return false
+  return (
+    pathsOverlap(one.path, other.path) && !one.headers.some((each) => other.headers.some((its) => excludes(each, its)))
+  )
+}
+
+/** Parts of the request line have one value; a header can be sent twice. */
+function excludes(one: FieldCondition, other: FieldCondition): boolean {
+  return (
+    one.name === other.name &&
+    one.name.startsWith(':') &&
+    'exact' in one.value &&
+    'exact' in other.value &&
+    one.value.exact !== other.value.exact
+  )
+}
+
+export function pathsOverlap(one: PathCondition | null, other: PathCondition | null): boolean {
+  if (one === null || other === null) return true
+  if (one.kind === 'exact') return fitsPath(other, one.path) !== false
+  if (other.kind === 'exact') return fitsPath(one, other.path) !== false
+  if (one.kind === 'pattern' || other.kind === 'pattern') {
+    const [start, second] = [startOf(one), startOf(other)]
+    return start.startsWith(second) || second.startsWith(start)
+  }
+  return isPathWithin(one, other) || isPathWithin(other, one)
+}
+
+/** Whether every path of the first condition fits the second one; false when that is not known. */
+export function isPathWithin(inner: PathCondition | null, outer: PathCondition | null): boolean {
+  if (outer === null || (outer.kind !== 'exact' && outer.kind !== 'pattern' && outer.path === '/')) return true
+  if (inner === null) return false
+  if (inner.kind === 'exact') return fitsPath(outer, inner.path) === true
+  if (inner.kind === 'pattern') return outer.kind === 'pattern' && outer.regex === inner.regex
+  if (outer.kind === 'start') return inner.path.startsWith(outer.path)
+  if (outer.kind === 'segments') {
+    const isSame = inner.path === outer.path && inner.kind === 'segments'
+    return isSame || inner.path.startsWith(`${outer.path}/`)
+  }
+  return false
+}
+
+/** A text with which each path of the condition begins. */
+function startOf(path: PathCondition): string {
+  return path.kind === 'pattern' ? literalStart(path.regex) : path.path
+}
+
+/** A pattern for the paths of both conditions; null when none is known. */
+export function commonPattern(one: PathCondition, other: PathCondition): PathCondition | null {
+  if (other.kind === 'start') return one.kind === 'start' ? null : commonPattern(other, one)
+  if (one.kind !== 'start' || other.kind !== 'pattern') return null
+  // A path that begins with one text and ends with another, if the texts cannot share characters.
+  const end = other.regex.startsWith('.*') ? literalOfRegex(other.regex.slice(2)) : null
+  if (end === null || end === '') return null
+  for (let size = 1; size <= Math.min(end.length, one.path.length); size++) {
+    if (one.path.endsWith(end.slice(0, size))) return null
+  }
+  return { kind: 'pattern', regex: `${regexOf(one)}${other.regex.slice(2)}` }
+}

@@ -1,0 +1,121 @@
+import { compileRegex } from '@portico/regex'
+import type { PathCondition } from './model.ts'
+
+const LONGEST_PATH = 1_024
+
+/** Whether requests can have the path, and a config may contain it. */
+export function isPlainPath(path: string): boolean {
+  return (
+    path.length <= LONGEST_PATH &&
+    /^\/[!$&'()*+,\-./0-9:;=@A-Z_a-z~%]*$/.test(path) &&
+    !path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
+  )
+}
+
+export function exactPath(path: string): PathCondition | null {
+  return isPlainPath(path) ? { kind: 'exact', path } : null
+}
+
+export function pathStart(path: string): PathCondition | null {
+  return isPlainPath(path) ? { kind: 'start', path } : null
+}
+
+/** A pattern for the whole path; null when it is not RE2. */
+export function pathPattern(regex: string): PathCondition | null {
+  return isRegex(regex) ? { kind: 'pattern', regex } : null
+}
+
+export function isRegex(regex: string): boolean {
+  return regex.length > 0 && regex.length <= 1_000 && compileRegex(regex).ok
+}
+
+export function escapeRegex(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, (sign) => `\\${sign}`)
+}
+
+/** The pattern of the whole text for a pattern that is searched in it. */
+export function wholePattern(regex: string): string {
+  const [, flags = '', searched = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
+  const source = searched.replaceAll('(?<', '(?P<').replaceAll(/\(\?P<([=!])/g, '(?<$1')
+  if (hasOuterChoice(source)) return `${flags}.*(?:${source}).*`
+  const start = source.startsWith('^') ? source.slice(1) : `.*${source}`
+  const isEnded = /(^|[^\\])(\\\\)*\$$/.test(start)
+  return flags + (isEnded ? start.slice(0, -1) : `${start}.*`)
+}
+
+/** Whether a pattern has a `|` outside of all groups and sets. */
+function hasOuterChoice(source: string): boolean {
+  let depth = 0
+  for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[()|]/gs)) {
+    if (token === '|' && depth === 0) return true
+    if (token === '(') depth++
+    if (token === ')') depth--
+  }
+  return false
+}
+
+/** The pattern of a condition; null for a condition that has none. */
+export function regexOf(path: PathCondition | null): string {
+  if (path === null) return '/.*'
+  if (path.kind === 'pattern') return path.regex
+  if (path.kind === 'exact') return escapeRegex(path.path)
+  if (path.kind === 'start') return `${escapeRegex(path.path)}.*`
+  return path.path === '/' ? '/.*' : `${escapeRegex(path.path)}(/.*)?`
+}
+
+const compiled = new Map<string, RegExp | null>()
+
+/** Whether a text fits a pattern of RE2 as a whole; null when that is not known. */
+export function fitsRegex(regex: string, text: string): boolean | null {
+  let found = compiled.get(regex)
+  if (found === undefined) {
+    found = compile(regex)
+    if (compiled.size > 10_000) compiled.clear()
+    compiled.set(regex, found)
+  }
+  return found === null ? null : found.test(text)
+}
+
+function compile(regex: string): RegExp | null {
+  const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
+  // Repeated groups can take a backtracking matcher forever.
+  if (/[*+}]\)?[*+{]/.test(source)) return null
+  try {
+    return new RegExp(`^(?:${source.replaceAll('(?P<', '(?<')})$`, flags === '' ? '' : 'i')
+  } catch {
+    return null
+  }
+}
+
+/** Whether a path fits a condition; null when that is not known. */
+export function fitsPath(condition: PathCondition | null, path: string): boolean | null {
+  if (condition === null) return true
+  switch (condition.kind) {
+    case 'exact':
+      return condition.path === path
+    case 'start':
+      return path.startsWith(condition.path)
+    case 'segments':
+      return condition.path === '/' || path === condition.path || path.startsWith(`${condition.path}/`)
+    case 'pattern':
+      return fitsRegex(condition.regex, path)
+  }
+}
+
+/** The literal text with which each path of a pattern begins; empty when that is not known. */
+export function literalStart(regex: string): string {
+  if (regex.startsWith('(?') || hasOuterChoice(regex)) return ''
+  let text = ''
+  for (const [token] of regex.matchAll(/\\[^\w]|[^\\]|\\./gs)) {
+    if (/^[*?{]$/.test(token)) return text.slice(0, -1)
+    if (/^[.[()^$+|]$/.test(token) || /^\\\w/.test(token)) return text
+    text += token.startsWith('\\') ? token.slice(1) : token
+  }
+  return text
+}
+
+/** The text of a pattern without special characters; null for others. */
+export function literalOfRegex(regex: string): string | null {
+  const text = regex.replaceAll(/\\([^\w])/g, '$1')
+  return escapeRegex(text) === regex ? text : null
+}

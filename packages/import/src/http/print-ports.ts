@@ -1,0 +1,79 @@
+import { commented, withoutAbsent } from '../core/config-yaml.ts'
+import { positionText } from '../core/source.ts'
+import { coversHost, type Certificate, type HttpPort, type HttpRule } from './model.ts'
+import { orderedRoutes } from './order.ts'
+
+/** The `binds` of a config. */
+export function printPorts(ports: readonly HttpPort[]): object[] {
+  return ports.map(({ port, address, certificates, policies, rules }) =>
+    withoutAbsent({
+      port,
+      address: address ?? undefined,
+      listeners: listenersOf(certificates, port).map(({ certificate, name }) =>
+        withoutAbsent({
+          name,
+          ...(certificate === null ? {} : tlsOf(certificate)),
+          policies: Object.keys(policies).length === 0 ? undefined : policies,
+          routes: printRoutes(rules.flatMap((rule) => restrict(rule, certificate?.hostname ?? null) ?? [])),
+        }),
+      ),
+    }),
+  )
+}
+
+function listenersOf(
+  certificates: readonly Certificate[] | null,
+  port: number,
+): { name: string; certificate: Certificate | null }[] {
+  if (certificates === null) return [{ name: `http-${port}`, certificate: null }]
+  return certificates.map((certificate) => ({
+    name: certificate.hostname === null ? `https-${port}` : certificate.hostname.replace('*', 'any').slice(0, 63),
+    certificate,
+  }))
+}
+
+function tlsOf({ hostname, cert, key, root }: Certificate): object {
+  return withoutAbsent({
+    protocol: 'HTTPS',
+    hostname: hostname ?? undefined,
+    tls: withoutAbsent({ cert, key, root: root ?? undefined }),
+  })
+}
+
+/** The rule for the hosts of a listener; null when it takes none of them. */
+function restrict(rule: HttpRule, hostname: string | null): HttpRule | null {
+  if (hostname === null || rule.hosts.length === 0) return rule
+  const hosts = rule.hosts.filter((host) => coversHost(hostname, host))
+  if (hosts.length > 0) return { ...rule, hosts }
+  return rule.hosts.some((host) => coversHost(host, hostname)) ? { ...rule, hosts: [] } : null
+}
+
+function printRoutes(rules: readonly HttpRule[]): object[] {
+  const names = new Set<string>()
+  return orderedRoutes(rules).map(({ rule, hostnames, matches }) =>
+    commented(
+      withoutAbsent({
+        name: uniqueRouteName(rule.name, names),
+        hostnames: hostnames.length === 0 ? undefined : hostnames,
+        matches,
+        policies: Object.keys(rule.policies).length === 0 ? undefined : rule.policies,
+        backends: rule.backends.length === 0 ? undefined : rule.backends,
+      }),
+      `${positionText(rule.at)} ${rule.source}`.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, 200),
+    ),
+  )
+}
+
+/** A name that fits a route and that no other route has. */
+function uniqueRouteName(text: string, names: Set<string>): string {
+  const slug = text
+    .replaceAll(/[^A-Za-z0-9.-]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 50)
+    .replaceAll(/[-.]+$/g, '')
+  const base = slug === '' ? 'route' : slug
+  let name = base
+  for (let number = 2; names.has(name); number++) name = `${base}-${number}`
+  names.add(name)
+  return name
+}

@@ -1,0 +1,29 @@
+import { ANY_MATCH, coversHost, type HttpMatch, type HttpRule } from './model.ts'
+import { isPathWithin } from './overlap.ts'
+
+/** The rules without matches whose requests an earlier rule takes. */
+export function reachableRules(rules: readonly HttpRule[]): HttpRule[] {
+  const found: HttpRule[] = []
+  for (const rule of rules) {
+    const matches = (rule.matches.length === 0 ? [ANY_MATCH] : rule.matches).filter(
+      (match) => !found.some((earlier) => takesAll(earlier, rule.hosts, match)),
+    )
+    if (matches.length === 0) continue
+    found.push(rule.matches.length === 0 ? rule : { ...rule, matches })
+  }
+  return found
+}
+
+function takesAll(earlier: HttpRule, hosts: readonly string[], match: HttpMatch): boolean {
+  const coversHosts =
+    earlier.hosts.length === 0 ||
+    (hosts.length > 0 && hosts.every((host) => earlier.hosts.some((each) => coversHost(each, host))))
+  if (!coversHosts) return false
+  return (earlier.matches.length === 0 ? [ANY_MATCH] : earlier.matches).some(
+    ({ path, method, headers, query }) =>
+      headers.length === 0 &&
+      query.length === 0 &&
+      (method === null || method === match.method) &&
+      isPathWithin(match.path, path),
+  )
+}
