@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROXY_CORE, startChild } from './children.mjs'
+import { startRedis } from './origins/redis.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
 import { openTail } from './tail.mjs'
 
@@ -26,6 +27,8 @@ export async function startContender(what, bench) {
   const jwks = what.secured ? bench.identity.jwks : null
   const provider = what.chat?.provider ?? null
   const { tools = false, unbuffered = false, workers = 1 } = what
+  const redis = what.chat?.spend === 'redis' ? await startRedis(dir) : null
+  if (redis?.problem) return redis
   const setup = {
     dir,
     port,
@@ -38,13 +41,15 @@ export async function startContender(what, bench) {
     jwks,
     provider,
     cache: what.chat?.cache !== undefined,
+    spend: what.chat?.spend ?? null,
+    redis: redis?.port ?? null,
     tools,
     probed: what.probed ?? false,
     unbuffered,
     logs: what.logs ?? false,
     workers,
     keys: what.keys ?? null,
-    adminPort: what.tail ? await freePort() : null,
+    adminPort: what.tail || what.chat?.spend ? await freePort() : null,
     extension: what.extension ?? null,
     found,
   }
@@ -66,17 +71,18 @@ export async function startContender(what, bench) {
   const problem = await untilAnswers(asked, child, plan.patienceMs)
   const readyMs = performance.now() - begun
   if (problem) {
-    await child.stop()
+    await Promise.all([child.stop(), redis?.stop()])
     return { problem: `did not start: ${problem}${lastWords(log)}` }
   }
-  const tail = setup.adminPort === null ? null : await openTail(setup.adminPort)
+  const headers = (await plan.makeKey?.()) ?? {}
+  const tail = what.tail ? await openTail(setup.adminPort) : null
   /** Returns null while the proxy runs. */
   const death = () => (child.hasEnded() ? `the proxy died${lastWords(log)}` : (tail?.problem() ?? null))
   const stop = async () => {
     tail?.close()
-    await child.stop()
+    await Promise.all([child.stop(), redis?.stop()])
   }
-  return { label, pid: child.pid, url, port, protocol, dir, readyMs, death, stop }
+  return { label, pid: child.pid, url, port, protocol, dir, headers, readyMs, death, stop }
 }
 
 function lastWords(log) {

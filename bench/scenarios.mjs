@@ -15,8 +15,8 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
  *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `extension`: the proxy calls further services
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
- * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss' }} Chat
- *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer
+ * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis' }} Chat
+ *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer; `spend`: the client has a key of the gateway's with a budget, and each call is charged
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, beyond?: string, saturated?: boolean }} Bar
  *   Limits of Portico (or the row `of`) relative to nginx (or the row `to`), at the fixed load unless `saturated`, and of what they take beyond the row `beyond`. `time`: ratio of the time of one request; `effectiveMs`: from a changed config to the first response that shows it; `growth`: ratio of memory after and before many changes; `againstBefore`: ratio of CPU after and before a rest; `overEmptyMb`: memory beyond that of an empty program of the same runtime
  */
@@ -25,6 +25,15 @@ const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 
 const NATIVE = { peer: 'portico', label: 'portico, native', chat: { client: 'completions', provider: 'openai' } }
 const HIT = { peer: 'portico', label: 'portico, cache hit', chat: { ...NATIVE.chat, cache: 'hit' } }
 const MISS = { peer: 'portico', label: 'portico, cache miss', chat: { ...NATIVE.chat, cache: 'miss' } }
+const FREE = { ...NATIVE, label: 'portico, no keys' }
+const SPENT = {
+  peer: 'portico',
+  label: 'portico, key, budget, ledger',
+  chat: { ...NATIVE.chat, spend: 'embedded' },
+}
+const SPENT_IN_REDIS = { ...SPENT, label: 'portico, with Redis', chat: { ...NATIVE.chat, spend: 'redis' } }
+const BIFROST_SPENT = { ...SPENT, peer: 'bifrost', label: 'bifrost, key, budget' }
+const LITELLM_SPENT = { peer: 'litellm', label: 'litellm, no keys', chat: NATIVE.chat }
 const TO_OPENAI = {
   peer: 'portico',
   label: 'portico, Messages to Completions',
@@ -212,6 +221,20 @@ export const scenarios = [
     rps: 125,
     variants: [MISS, HIT],
     bars: [{ ratio: 0.7, of: HIT.label, to: MISS.label }],
+  },
+  {
+    name: 'chat-spend',
+    title: 'chat completion charged to a key, 300 B in, 400 B out',
+    kind: 'load',
+    rps: 60,
+    variants: [FREE, SPENT, SPENT_IN_REDIS, BIFROST_SPENT, LITELLM_SPENT],
+    bars: [
+      { ratio: 1.25, of: SPENT.label, to: FREE.label },
+      { ratio: 1.6, of: SPENT_IN_REDIS.label, to: FREE.label },
+      { ratio: 0.3, of: SPENT.label, to: BIFROST_SPENT.label },
+      // LiteLLM is saturated long before the fixed load.
+      { ratio: 0.02, of: SPENT.label, to: LITELLM_SPENT.label, saturated: true },
+    ],
   },
   {
     name: 'stream',

@@ -143,6 +143,7 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
     // Asks the provider, and stores its answer.
     ...(chat?.cache === 'miss' && { 'cache-control': 'no-cache' }),
     ...peer.headers?.(bench),
+    ...contender.headers,
   }
   const paths = chat ? [peer.chatPath ?? PATHS[chat.client]] : (scenario.paths ?? ['/'])
   const target = { url, protocol, dir, headers, paths }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { programAt, programVersion } from '../machine.mjs'
 
 /**
@@ -14,13 +15,27 @@ export const bifrost = {
     const command = programAt('BENCH_BIFROST', 'bifrost-http')
     return command && { command, version: programVersion(command, ['-version'], /v?(\d+\.\d+\.\d+[\w.-]*)/) }
   },
-  plan: ({ dir, port, origin }) => ({
-    files: { 'config.json': JSON.stringify(config(origin)) },
+  plan: ({ dir, port, origin, spend }) => ({
+    files: { 'config.json': JSON.stringify({ ...config(origin), ...(spend && governance(dir)) }) },
     args: ['-app-dir', dir, '-host', '127.0.0.1', '-port', String(port), '-log-level', 'error'],
     // One processor for the Go scheduler is its single worker.
     env: { GOMAXPROCS: '1' },
     ready: `http://127.0.0.1:${port}/health`,
+    ...(spend && { makeKey: async () => ({ 'x-bf-vk': KEY }) }),
   }),
+}
+
+/** A key with a budget that no load can spend; such keys need a store. */
+const KEY = 'sk-bf-bench'
+
+function governance(dir) {
+  const budget = { id: 'budget-bench', max_limit: 1_000_000, reset_duration: '1d', virtual_key_id: 'vk-bench' }
+  const provider = { provider: 'openai', allowed_models: ['*'], key_ids: ['*'], weight: 1 }
+  const key = { id: 'vk-bench', name: 'bench', value: KEY, is_active: true, provider_configs: [provider] }
+  return {
+    governance: { budgets: [budget], virtual_keys: [key] },
+    config_store: { enabled: true, type: 'sqlite', config: { path: join(dir, 'config.db') } },
+  }
 }
 
 function config(origin) {

@@ -23,6 +23,7 @@ export const portico = {
     args: ['-f', join(setup.dir, 'gateway.yaml')],
     env: { WORKER_THREADS: String(setup.workers) },
     ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
+    ...(setup.spend && { makeKey: () => makeKey(setup.adminPort) }),
   }),
 }
 
@@ -42,6 +43,18 @@ function findProgram(programs) {
     args: [program],
     version: `${version} (${program.startsWith(project) ? relative(project, program) : basename(program)})`,
   }
+}
+
+/** A budget that no load can spend. */
+async function makeKey(port) {
+  const response = await fetch(`http://127.0.0.1:${port}/api/keys`, {
+    method: 'POST',
+    headers: { 'x-portico-same-origin': '1', 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', budgets: [{ usd: 1_000_000, per: 'Day' }] }),
+  })
+  if (!response.ok) throw new Error(`the key was not made: ${await response.text()}`)
+  const { secret } = await response.json()
+  return { authorization: `Bearer ${secret}` }
 }
 
 /** The config of the reload scenario is formatted like a handwritten file. */
@@ -69,6 +82,8 @@ function config(setup) {
     jwks,
     provider,
     cache,
+    spend,
+    redis,
     tools,
     workers,
     keys,
@@ -82,8 +97,9 @@ function config(setup) {
     policies: {
       ...(jwks && securedBy(jwks)),
       ...(keys && limitedBy(keys)),
+      ...(spend && { apiKeyAuthentication: { store: {} } }),
       ...policies,
-      backend: { http: { version: 'HTTP1' } },
+      backend: { http: { version: 'HTTP1' }, ...(spend && { prices: {} }) },
     },
   })
   const listener = {
@@ -98,6 +114,8 @@ function config(setup) {
       adminAddr: setup.adminPort ? `127.0.0.1:${setup.adminPort}` : 'off',
       statsAddr: 'off',
       readinessAddr: `127.0.0.1:${readinessPort}`,
+      ...(spend && { stateDir: join(setup.dir, 'state'), keys: {}, ledger: {} }),
+      ...(redis && { stores: { redis: { url: `redis://127.0.0.1:${redis}` } } }),
       logging: { level: logs ? 'warn,request=info' : 'warn,request=off' },
     },
     ...(frontend && { frontend }),

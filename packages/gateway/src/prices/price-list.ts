@@ -24,6 +24,7 @@ export class PriceList {
   }
 
   find(provider: string, model: string): PriceRow | null {
+    if (this.#exact.size === 0 && this.#patterns.length === 0) return null
     const exact = this.#exact.get(keyOf(provider, model)) ?? this.#exact.get(keyOf('', model))
     if (exact !== undefined) return exact
     const matches = (pattern: { provider: string; prefix: string }): boolean =>
@@ -32,8 +33,9 @@ export class PriceList {
   }
 }
 
+/** The length keeps apart names that are equal when joined. */
 function keyOf(provider: string, model: string): string {
-  return JSON.stringify([provider, model])
+  return `${provider.length}:${provider}${model}`
 }
 
 function rowOf({ provider, model, rates = {}, perCall, units = {}, tiers }: ModelPriceConfig, table: string): PriceRow {
