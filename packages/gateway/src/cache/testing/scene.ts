@@ -105,8 +105,9 @@ export async function setUp(t: TestContext, scene: CacheScene = {}): Promise<Cac
 export const CHAT = { model: 'gpt-test', messages: [{ role: 'user', content: 'hi' }] }
 
 /** The outcome that the cache tells the client. Ages of a few seconds become 0, because a busy machine takes its time. */
-export function cacheOf({ headers }: RawResponse): string | undefined {
-  return headers['x-portico-cache']?.replace(/age=\d+/, (age) => (Number(age.slice(4)) < BUSY_SECONDS ? 'age=0' : age))
+export function cacheOf({ headers }: { headers: RawResponse['headers'] | Headers }): string | undefined {
+  const outcome = headers instanceof Headers ? headers.get('x-portico-cache') : headers['x-portico-cache']
+  return outcome?.replace(/age=\d+/, (age) => (Number(age.slice(4)) < BUSY_SECONDS ? 'age=0' : age))
 }
 
 const BUSY_SECONDS = 25

@@ -12,7 +12,7 @@ export class ModelDetails {
   of(call: LlmRecord, startedAt: number): string {
     const { usage, attempts } = call
     const [attempt] = attempts
-    if (attempt === undefined || attempts.length !== 1 || !isPlain(call))
+    if (attempt === undefined || attempts.length !== 1 || attempt.charge !== null || !isPlain(call))
       return JSON.stringify({ llm: call.details(startedAt, shortened) })
     const { head, tail } = this.#encodedNames(call, attempt.outcome, attempt.providerName || attempt.provider)
     return (
@@ -28,7 +28,8 @@ export class ModelDetails {
       numberOf(usage.reasoning) +
       (call.isEstimated ? ',"isEstimated":true,"timeToFirstToken":' : ',"isEstimated":false,"timeToFirstToken":') +
       numberOf(call.timeToFirstToken(startedAt)) +
-      tail
+      tail +
+      (call.cost === null ? '}}' : `,"cost":${JSON.stringify(call.cost)}}}`)
     )
   }
 
@@ -48,15 +49,15 @@ export class ModelDetails {
       streaming,
     }
     const head = `{"llm":${JSON.stringify(named).slice(0, -1)},"inputTokens":`
-    const tail = `,"attempts":${JSON.stringify([{ provider: attempted, outcome }])}}}`
+    const tail = `,"attempts":${JSON.stringify([{ provider: attempted, outcome }])}`
     this.#last = { of: { ...of, outcome, attempted }, head, tail }
     return this.#last
   }
 }
 
-/** Whether the call has no details besides names, numbers and one attempt. */
-function isPlain({ clientModel, pricer, cache, usage }: LlmRecord): boolean {
-  return clientModel === '' && pricer === null && cache === null && usage.calls === undefined
+/** Whether the call has no details besides names, numbers, its cost and one attempt. */
+function isPlain({ clientModel, modelChoice, cache, usage }: LlmRecord): boolean {
+  return clientModel === '' && modelChoice === '' && cache === null && usage.calls === undefined
 }
 
 interface CallNames extends Pick<

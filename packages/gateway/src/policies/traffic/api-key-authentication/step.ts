@@ -104,6 +104,7 @@ function indexKeys(secret: NonNullable<ApiKeyAuthenticationConfig['secretRef']>)
 }
 
 function findKey(keysByHash: ReadonlyMap<string, KnownKey>, key: string): KnownKey | undefined {
+  if (keysByHash.size === 0) return undefined
   const digest = hash('sha256', key, 'hex')
   const known = keysByHash.get(digest)
   return known !== undefined && timingSafeEqual(known.digest, Buffer.from(digest, 'hex')) ? known : undefined
