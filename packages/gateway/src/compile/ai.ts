@@ -21,6 +21,7 @@ import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
+import { batchPricer, batchServices } from './batches.ts'
 import { pricedProvider } from './prices/priced-provider.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled/compiled.ts'
 import type { Env } from '../pipeline/context/step.ts'
@@ -72,6 +73,8 @@ export function compileAi({
     group.map((provider): ReadyProvider => {
       const vendor = createProvider(provider.config)
       const own = withDefaults(policiesOf(provider), vendor, provider)
+      const pricer =
+        own.prices === undefined ? null : createPricer(own.prices, pricedProvider(provider, vendor, services.now))
       const owner = { key: identity.key, name: identity.name, health: connectionSettings(own, upstream).health }
       return {
         name: provider.name,
@@ -92,11 +95,12 @@ export function compileAi({
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
         cache:
           own.ai?.cache === undefined ? null : createResponseCache(own.ai.cache, cachedProvider(provider, own), env),
-        pricer:
-          own.prices === undefined ? null : createPricer(own.prices, pricedProvider(provider, vendor, services.now)),
+        pricer,
+        batchPricer: pricer === null || own.prices === undefined ? null : batchPricer(pricer, own.prices.batchPercent),
       }
     }),
   )
+  const lease = ({ owner, endpoint }: ReadyProvider) => endpoints.lease(owner, endpoint)
   const calls: AiServices['calls'] = {
     upstreamFormats,
     providers: new ProviderGroups(ready, { endpoints, random: env.random, monotonic: env.monotonic }),
@@ -113,6 +117,7 @@ export function compileAi({
     clientFormats,
     calls,
     models: modelNames(ready.flat(), policies),
+    batches: batchServices(identity.key, ready.flat(), { env, lease }),
     router: models === undefined ? null : createModelRouter(models, ready.flat(), { env, endpoints }),
   })
 }

@@ -63,7 +63,7 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   for (const { target } of ir.backends) {
     if (hasPool(target)) needed.add(compilePool)
     if (target.kind === 'ai' && target.models !== undefined) needed.add(createModelRouter)
-    if (target.kind === 'ai') needed.add(compileAi)
+    if (target.kind === 'ai') needed.add(compileAi).add(createSeal)
     else if (target.kind === 'mcp') needed.add(compileMcp).add(createProcessCalls)
     // Cloud services need credentials by default, and guards have their own policies.
     if (WITH_OWN_POLICIES.has(target.kind)) for (const [, step] of laterBackend) needed.add(step)
@@ -92,7 +92,7 @@ function addNeeds(
   if (traffic?.apiKeyAuthentication?.store !== undefined) needed.add(createKeyGate).add(createMemoryBudgets)
   if (traffic?.budget !== undefined) needed.add(createMemoryBudgets)
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
-  if (backend?.prices !== undefined) needed.add(createPricer)
+  if (backend?.prices !== undefined) needed.add(createPricer).add(createMemoryBudgets)
   if (backend?.ai?.cache !== undefined) needed.add(createResponseCache)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)

@@ -26,7 +26,7 @@ import { badProxyHeader, sessionLimit, tlsHandshake } from './connections.ts'
 import type { DecidedBy, Explanation, ReadValue } from '../findings/explanation.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
-import { missingModel, modelNotAllowed, modelNotFound, noModelTarget } from './model-refusals.ts'
+import { missingModel, modelNotAllowed, modelNotFound, noModelTarget, resourceNotFound } from './model-refusals.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from '../findings/other-records.ts'
 import { type AttachedConfig, type Findings, value } from '../findings/subject.ts'
@@ -151,6 +151,10 @@ const BY_CODE = new Map<string, ConfigExplainer>([
   ['response_too_large', responseTooLarge],
   ['model_not_found', modelNotFound],
   ['model_not_allowed', modelNotAllowed],
+  ['file_not_found', resourceNotFound],
+  ['batch_not_found', resourceNotFound],
+  ['provider_gone', resourceNotFound],
+  ['no_batch_call', resourceNotFound],
   ['budget_exceeded', budgetExceeded],
   ['budget_unavailable', budgetUnavailable],
   ['model_unpriced', modelUnpriced],

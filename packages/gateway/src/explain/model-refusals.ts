@@ -19,6 +19,17 @@ export const modelNotFound: ConfigExplainer = (subject) => {
   }
 }
 
+/** A file or a batch that this client cannot use. */
+export const resourceNotFound: ConfigExplainer = (subject) => ({
+  headline: subject.record.error ?? 'this client has no such file or batch',
+  place: backendPlace(subject),
+  values: [value('code', subject.reason.code)],
+  wouldPass: [
+    remedy('client', 'the client sends the id that the gateway returned, with a key of the same team'),
+    remedy('config', '`SESSION_KEY` has the key with which the id was made, and the provider has its former name'),
+  ],
+})
+
 export const modelNotAllowed: ConfigExplainer = (subject) => ({
   ...about(subject),
   headline: `\`allow\` of the model ${modelOf(subject)} does not admit this client`,

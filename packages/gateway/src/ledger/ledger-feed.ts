@@ -32,7 +32,11 @@ export class LedgerFeed<Request extends LedgerRequest> {
   take(rx: Request): void {
     if (rx.llm === null) return
     const ids = this.#identities
-    const entry = entryOf(rx, { id: ids.idOf(rx) ?? randomUUID(), now: Date.now(), key: ids.clientOf(rx) })
+    const entry = entryOf(rx, {
+      id: rx.llm.ledgerId ?? ids.idOf(rx) ?? randomUUID(),
+      now: Date.now(),
+      key: ids.clientOf(rx),
+    })
     if (entry === null) return
     this.#entries.push(entry)
     if (this.#entries.length >= MOST_ENTRIES) this.flush()

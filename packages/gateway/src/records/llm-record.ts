@@ -16,6 +16,8 @@ export type ModelOperation =
   | 'speech'
   | 'transcription'
   | 'translation'
+  | 'file'
+  | 'batch'
 
 /** The part of a response event that this record reads. */
 type ObservedEvent =
@@ -108,6 +110,8 @@ export class LlmRecord {
   cache: CacheOutcome | null = null
   /** Counts the outcome for the cache of the provider. */
   cacheUses: CacheUseCounter | null = null
+  /** The id of the entry in the ledger, for a charge that may be repeated; null for the id of the request. */
+  ledgerId: string | null = null
   /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null
   /** Milliseconds on the clock of `rx.startedAt`; -1 until the first token. */

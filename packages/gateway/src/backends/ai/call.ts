@@ -20,6 +20,8 @@ import { embeddingsJob } from './jobs/embeddings-job.ts'
 import { type CallServices, FailoverCall } from './failover-call.ts'
 import { geminiCountJob, type GeminiJobParts } from './jobs/gemini-count-job.ts'
 import { geminiEmbeddingsJob } from './jobs/gemini-embeddings-job.ts'
+import type { BatchHost, BatchServices } from './batches/batch-host.ts'
+import { serveBatches } from './batches/resources.ts'
 import { FormCall } from './forms/form-call.ts'
 import { FORM_CALLS, type FormKind } from './forms/form-calls.ts'
 import { FormHandler, readForm } from './forms/read-form.ts'
@@ -44,6 +46,7 @@ export interface AiServices {
   models: readonly string[]
   /** Finds the provider by the model of the request; null when the backend has no `models`. */
   router: ModelRouter | null
+  batches: BatchServices
 }
 
 /** A backend of language models: the path tells the client's format, the provider tells the upstream format. */
@@ -141,6 +144,9 @@ class AiCall extends RequestReader implements UpstreamCall {
         break
       case 'Realtime':
         this.#realtime(clientFormats.completions)
+        break
+      case 'Batches':
+        serveBatches(this.#batchHost())
         break
       case 'Models':
         this.#listModels()
@@ -373,6 +379,21 @@ class AiCall extends RequestReader implements UpstreamCall {
       form.refused = (why) => call.refuseRequest(why)
       call.start(new FormCall(call, { kind, form, pathModel, target: request.target, format }))
     })
+  }
+
+  #batchHost(): BatchHost {
+    const { rx, request } = this.#parts
+    const { clientFormats, calls, batches, routeType } = this.#services
+    const { completions: format } = clientFormats
+    return {
+      ...{ rx, request, format, formats: clientFormats, services: batches, calls, routeType },
+      servicesFor: (asked) => this.#servicesFor(asked),
+      failoverCall: (services) => this.#failoverCall(format, services, () => false),
+      readBody: (use) => this.#readBody(use),
+      fail: (failure) => this.#fail(failure),
+      holds: (call) => (this.#inner = call),
+      wrapHandler: (wrap) => (this.#parts.handler = wrap(this.#parts.handler)),
+    }
   }
 
   /** Reads the whole body as JSON; any other body is refused, with `failure` if it is given. */

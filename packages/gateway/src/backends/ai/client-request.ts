@@ -30,8 +30,17 @@ export function createRouteTypes(
     .filter(([end]) => end !== '*')
     .sort(([a], [b]) => b.length - a.length)
   const otherwise = (Object.hasOwn(routes, '*') ? routes['*'] : undefined) ?? null
-  return (path) => ends.find(([end]) => path.endsWith(end))?.[1] ?? otherwise
+  const find = (path: string): RouteType | undefined => ends.find(([end]) => path.endsWith(end))?.[1]
+  return (path) => find(path) ?? (RESOURCE.test(path) ? batchesOr(find(path.replace(RESOURCE, '$1'))) : otherwise)
+
+  /** One file or batch has the type of the path of all of them. */
+  function batchesOr(type: RouteType | undefined): RouteType | null {
+    return type === 'Batches' ? type : otherwise
+  }
 }
+
+/** The path of one file or batch. */
+const RESOURCE = /(\/(?:files|batches))\/[^/]+(?:\/(?:content|cancel|results))?$/
 
 /**
  * The model named in a vendor-specific path, for clients that name the model nowhere else; null when the path has no

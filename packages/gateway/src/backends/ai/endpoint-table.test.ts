@@ -29,6 +29,8 @@ const CALLS: Readonly<Record<OpenAiCall, string>> = {
   speech: 'speech',
   transcriptions: 'transcriptions',
   translations: 'translations',
+  files: 'files',
+  batches: 'batches',
 }
 
 function table(): string {

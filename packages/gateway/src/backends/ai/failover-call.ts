@@ -2,6 +2,7 @@ import { type ChatError, type FormatName, UnsupportedField, type UpstreamFormat 
 import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamResponse } from '@portico/http/client'
 import { decodedBody, emptySource, type HeaderBlock, type RawConnection, sourceOf } from '@portico/http'
 import type { CacheableBodies, CachedCall } from '../../cache/cached-call.ts'
+import type { Rejection } from '../../llm/guards/guard.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
@@ -277,10 +278,19 @@ export class FailoverCall implements UpstreamCall, UpstreamHandler {
 
   /** Ends the call because the rest of the client's request is refused, while the request is being sent. */
   refuseRequest(why: UnsupportedField): void {
-    if (this.client.isOver) return
+    if (this.#stopSending()) this.client.refuseField(why)
+  }
+
+  /** Ends the call because a guard rejects the rest of the client's request, while the request is being sent. */
+  rejectRequest(why: Rejection): void {
+    if (this.#stopSending()) this.client.reject(why)
+  }
+
+  #stopSending(): boolean {
+    if (this.client.isOver) return false
     this.attempts.cancel(REFUSED)
     this.#sent?.cancel(REFUSED)
-    this.client.refuseField(why)
+    return true
   }
 
   /** Tries another provider if one is left; returns whether it did. */

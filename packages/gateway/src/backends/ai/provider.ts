@@ -24,6 +24,8 @@ export interface ReadyProvider {
   readonly guards: PromptGuards
   /** Null without a `prices` policy. */
   readonly pricer: Pricer | null
+  /** Prices calls of batches; null without a `prices` policy. */
+  readonly batchPricer: Pricer | null
   /** Null without a `cache`. */
   readonly cache: CreateCachedCall | null
 }

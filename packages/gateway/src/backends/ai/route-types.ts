@@ -5,8 +5,8 @@ import type { ModelOperation } from '../../records/llm-record.ts'
 interface RouteProperties {
   /** The operation in logs, metrics and records; null when only the provider knows it. */
   readonly operation: ModelOperation | null
-  /** The format of errors of the gateway itself: `list` depends on the client's library, `path` on the path. */
-  readonly errors: 'completions' | 'messages' | 'responses' | 'gemini' | 'rerank' | 'list' | 'path'
+  /** The format of errors of the gateway itself: `list` depends on the client's library, `path` and `batch` on the path. */
+  readonly errors: 'batch' | 'completions' | 'messages' | 'responses' | 'gemini' | 'rerank' | 'list' | 'path'
   /** The ends of paths that have this type when the config has no `routes`. */
   readonly ends: readonly string[]
 }
@@ -29,6 +29,7 @@ export const ROUTE_TYPES: Readonly<Record<RouteType, RouteProperties>> = {
   Translations: { operation: 'translation', errors: 'completions', ends: ['/audio/translations'] },
   Moderations: { operation: 'moderation', errors: 'completions', ends: ['/moderations'] },
   Rerank: { operation: 'rerank', errors: 'rerank', ends: ['/rerank'] },
+  Batches: { operation: 'batch', errors: 'batch', ends: ['/files', '/batches'] },
   Models: { operation: null, errors: 'list', ends: ['/models'] },
   Realtime: { operation: 'realtime', errors: 'completions', ends: [] },
   GenerateContent: { operation: 'chat', errors: 'gemini', ends: [':generateContent', ':streamGenerateContent'] },

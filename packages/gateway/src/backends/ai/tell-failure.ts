@@ -57,6 +57,7 @@ function json(body: object, ...headers: (readonly [string, string])[]): ReturnTy
 
 function formatOf(type: RouteType, path: string, { headers }: RequestContext): ErrorFormat | null {
   const { errors } = ROUTE_TYPES[type]
+  if (errors === 'batch') return /\/messages\/batches\b/.test(path) ? 'messages' : 'completions'
   if (errors === 'list') return LIST_FORMATS[modelListFormat(path, headers)]
   return errors === 'path' ? (PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null) : errors
 }

@@ -55,4 +55,14 @@ export const modelCases: RefusalCase[] = [
     passes: 'the client names a model.',
     alsoPass: ['`ai.models` has the name `*`, with a provider that sets `model`.'],
   },
+  {
+    name: 'a file of another client',
+    config,
+    send: ({ port }) => request(port, { path: '/v1/files/file-unknown' }),
+    code: 'file_not_found',
+    at: 'ai',
+    passes: 'the client sends the id that the gateway returned, with a key of the same team.',
+    alsoPass: ['`SESSION_KEY` has the key with which the id was made, and the provider has its former name.'],
+    says: /there is no file "file-unknown" of this client/,
+  },
 ]

@@ -84,11 +84,12 @@ export const routeTypes = () =>
       'GenerateContent',
       'GeminiTokenCount',
       'GeminiEmbeddings',
+      'Batches',
     ]).describe('Type of these requests.'),
     { max: 64 },
   ).describe(
     'Types of requests, by the end of their path. The longest match counts, `*` matches any path, and a chat on any other path is `Completions`. ' +
-      'When unset: `/chat/completions`, `/messages`, `/messages/count_tokens`, `/responses`, `/embeddings`, `/images/generations`, `/images/edits`, `/images/variations`, `/audio/speech`, `/audio/transcriptions`, `/audio/translations`, `/moderations`, `/rerank`, `/models`, `:rawPredict`, `:streamRawPredict`, `:generateContent`, `:streamGenerateContent`, `:countTokens`, `:embedContent` and `:batchEmbedContents` with the corresponding types.',
+      'When unset: `/chat/completions`, `/messages`, `/messages/count_tokens`, `/responses`, `/embeddings`, `/images/generations`, `/images/edits`, `/images/variations`, `/audio/speech`, `/audio/transcriptions`, `/audio/translations`, `/moderations`, `/rerank`, `/files`, `/batches`, `/models`, `:rawPredict`, `:streamRawPredict`, `:generateContent`, `:streamGenerateContent`, `:countTokens`, `:embedContent` and `:batchEmbedContents` with the corresponding types.',
   )
 
 export type RouteType = Output<ReturnType<typeof routeTypes>>[string]

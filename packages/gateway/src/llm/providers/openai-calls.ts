@@ -7,6 +7,8 @@ export const OPENAI_CALLS = {
   speech: 'audio/speech',
   transcriptions: 'audio/transcriptions',
   translations: 'audio/translations',
+  files: 'files',
+  batches: 'batches',
 } as const
 
 export type OpenAiCall = keyof typeof OPENAI_CALLS

@@ -82,7 +82,7 @@ export const presets = {
     path: '/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     quirks: ['noReasoningHistory'],
-    calls: ['speech', 'transcriptions', 'translations'],
+    calls: ['speech', 'transcriptions', 'translations', 'files', 'batches'],
   },
   huggingface: {
     ...VENDOR_WITH_RESPONSES,

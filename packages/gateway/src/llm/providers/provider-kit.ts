@@ -31,8 +31,8 @@ export function createTarget(
 ): (call: ProviderCall) => string | UnsupportedField {
   return (call) => {
     if (call.kind === 'raw') return rawTarget(call.clientTarget, pathPrefix)
-    // A model list is never at the path of chats.
-    if (path !== undefined && call.kind !== 'models') return path
+    // A model list is never at the path of chats, and neither are files.
+    if (path !== undefined && call.kind !== 'models' && call.resource === undefined) return path
     const target = own(call)
     if (target === null) return rawTarget(call.clientTarget, pathPrefix)
     if (target instanceof UnsupportedField || drop === 'all') return target

@@ -72,6 +72,8 @@ export interface ProviderCall {
   stream: boolean
   /** The path and query that the client sent, after rewrites. */
   clientTarget: string
+  /** The path below that of all files or batches, such as `/file-1/content`. */
+  resource?: string
 }
 
 /** `messages` is Anthropic's own request; `bedrock` wraps that request for Bedrock. */

@@ -58,7 +58,7 @@ const SUMMARIES_ON_REQUEST: ReadonlySet<string> = new Set(['summariesOnRequest']
 function ownTarget(base: string, call: ProviderCall, rerankPath: string | null): string | null {
   const { kind } = call
   if (kind === 'chat') return base + (call.format === 'responses' ? '/responses' : '/chat/completions')
-  if (isOpenAiCall(kind)) return `${base}/${OPENAI_CALLS[kind]}`
+  if (isOpenAiCall(kind)) return `${base}/${OPENAI_CALLS[kind]}${call.resource ?? ''}`
   switch (kind) {
     case 'rerank':
       return rerankPath ?? `${base}/rerank`

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { modelPrice, parsePriceCatalog } from '../../../schema/fields/prices.ts'
 import { textFile } from '../../../schema/fields/references.ts'
-import { enumeration } from '../../../schema/fields/values.ts'
+import { enumeration, integer } from '../../../schema/fields/values.ts'
 import { list, object } from '../../../schema/kit.ts'
 
 export const prices = definePolicy({
@@ -20,5 +20,8 @@ export const prices = definePolicy({
     table: enumeration(['Bundled', 'None'])
       .prefault('Bundled')
       .describe('`Bundled` uses the public prices that the gateway contains for all other models.'),
+    batchPercent: integer({ min: 0, max: 100 })
+      .prefault(50)
+      .describe('Price of a call in a batch, in percent of the price of the same call on its own.'),
   }).describe('Computes the cost of each call of a language model, for logs, metrics, records and expressions.'),
 })

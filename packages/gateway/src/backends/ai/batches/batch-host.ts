@@ -1,0 +1,40 @@
+import type { ClientFormat, UpstreamFormat } from '@portico/chat'
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '@portico/http/client'
+import type { RouteType } from '../../../llm/edits/schema.ts'
+import type { Failure } from '../../../pipeline/context/failure.ts'
+import type { RequestContext } from '../../../pipeline/context/request-context.ts'
+import type { JsonBody } from '../client-request.ts'
+import type { CallServices, FailoverCall } from '../failover-call.ts'
+import type { ModelRequest } from '../models/model-router.ts'
+import type { ChosenProvider } from '../provider-attempts.ts'
+import type { SealedIds } from './batch-ids.ts'
+import type { ResultCharges } from './result-charges.ts'
+
+/** The services of a backend for files and batches. */
+export interface BatchServices {
+  readonly ids: SealedIds
+  /** Null when nothing has a price or a budget. */
+  readonly charges: ResultCharges | null
+  /** The provider with that name in the config, with a lease; null when the config has none. */
+  choose(name: string): ChosenProvider | null
+}
+
+/** The request of a client for files or batches. */
+export interface BatchHost {
+  readonly rx: RequestContext
+  readonly request: UpstreamRequest
+  readonly format: ClientFormat & UpstreamFormat
+  readonly formats: Readonly<Record<'completions' | 'responses', ClientFormat & UpstreamFormat>>
+  readonly services: BatchServices
+  readonly calls: CallServices
+  routeType(path: string): RouteType | null
+  /** The services of a call to a model; null when the request was refused. */
+  servicesFor(request: ModelRequest): CallServices | null
+  failoverCall(services: CallServices): FailoverCall
+  readBody(use: (body: JsonBody) => void): void
+  fail(failure: Failure): void
+  /** Sets what is cancelled with the request, until a call begins. */
+  holds(call: UpstreamCall): void
+  /** Lets the handler of the response be another one. */
+  wrapHandler(wrap: (handler: UpstreamHandler) => UpstreamHandler): void
+}

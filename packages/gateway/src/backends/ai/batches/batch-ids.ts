@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto'
+import { textAt } from '@portico/http/json'
+import type { Seal } from '../../../state/seal.ts'
+
+/** A file or a batch at its provider. */
+export interface StoredResource {
+  /** `file` has requests, `result` has the responses of a batch. */
+  readonly kind: 'file' | 'result' | 'batch'
+  /** The provider's own id. */
+  readonly id: string
+  /** The name of the provider in the config. */
+  readonly provider: string
+  /** The model of all requests, as the client named it. */
+  readonly model: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  /** When the provider created the batch, in seconds since 1970; 0 for a file of requests. */
+  readonly createdAt: number
+  /** The estimated tokens of all requests of a file. */
+  readonly expected: { readonly input: number; readonly output: number }
+}
+
+/** Writes the ids that clients get: encrypted, so that only the gateway knows what they name, and for whom. */
+export class SealedIds {
+  readonly #seal: () => Seal
+  readonly #backend: string
+
+  /** `backend` is the key of the backend: ids of other backends are unknown. */
+  constructor(seal: () => Seal, backend: string) {
+    this.#seal = seal
+    this.#backend = backend
+  }
+
+  write({ kind, id, provider, model, owner, createdAt, expected }: StoredResource, prefix: string): string {
+    const { input: ti, output: to } = expected
+    const value = { i: id, p: provider, m: model, o: owner, at: createdAt, ti, to }
+    return prefix + this.#seal().sealAs(this.#kindOf(kind), value)
+  }
+
+  /** Returns the resource that an id of one of these kinds names; null for an id that is forged or of another owner. */
+  read(text: string, kinds: readonly StoredResource['kind'][], owner: string): StoredResource | null {
+    const sealed = PREFIX.exec(text)?.[1]
+    if (sealed === undefined) return null
+    for (const kind of kinds) {
+      const value = this.#seal().openAs(this.#kindOf(kind), sealed)
+      if (value === null || textAt(value, 'o') !== owner) continue
+      return {
+        ...{ kind, owner },
+        id: textAt(value, 'i') ?? '',
+        provider: textAt(value, 'p') ?? '',
+        model: textAt(value, 'm') ?? '',
+        createdAt: Number(value['at'] ?? 0),
+        expected: { input: Number(value['ti'] ?? 0), output: Number(value['to'] ?? 0) },
+      }
+    }
+    return null
+  }
+
+  /** Identifies a resource without telling its id; the same in every gateway. */
+  digest({ provider, id }: StoredResource): string {
+    return hash('sha256', JSON.stringify([this.#backend, provider, id]), 'base64url').slice(0, 22)
+  }
+
+  #kindOf(kind: StoredResource['kind']): string {
+    return `batches ${this.#backend} ${kind}`
+  }
+}
+
+/** The prefixes that the libraries of vendors know. */
+const PREFIX = /^(?:file-|batch_|msgbatch_)([\w-]+)$/

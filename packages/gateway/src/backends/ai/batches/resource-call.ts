@@ -1,0 +1,97 @@
+import { type ClientFormat, type JsonObject, UnsupportedField, type UpstreamFormat } from '@portico/chat'
+import { collect, emptySource, type Source } from '@portico/http'
+import type { UpstreamResponse } from '@portico/http/client'
+import { parseJsonObject } from '@portico/http/json'
+import type { ProviderCall } from '../../../llm/providers/provider.ts'
+import { tooLarge, UNREADABLE } from '../answer-faults.ts'
+import type { FailoverCall, ModelCall } from '../failover-call.ts'
+import { noteJob } from '../jobs/pass-answer.ts'
+import type { ReadyProvider } from '../provider.ts'
+
+/** A request for files or batches, as one provider gets it. */
+export interface ResourceRequest {
+  readonly kind: 'files' | 'batches'
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** The path after that of all files or batches, with the query: `/file-1/content`. */
+  readonly resource: string
+  /** Empty when the request is for no model. */
+  readonly model: string
+  /** Null without a body. */
+  readonly body: { readonly source: Source; readonly contentType: string } | null
+  /** Returns the response for the client; null when the response of the provider cannot be read. */
+  read(answer: JsonObject): JsonObject | null
+  /** Takes over a successful response; in place of `read`. */
+  readonly pass?: (response: UpstreamResponse) => void
+}
+
+interface ResourceParts {
+  readonly format: ClientFormat & UpstreamFormat
+  requestFor(provider: ReadyProvider): ResourceRequest | UnsupportedField
+}
+
+/** A call about files and batches at one provider. */
+export class ResourceCall implements ModelCall {
+  readonly #call: FailoverCall
+  readonly #parts: ResourceParts
+  #request: ResourceRequest | null = null
+
+  constructor(call: FailoverCall, parts: ResourceParts) {
+    this.#call = call
+    this.#parts = parts
+  }
+
+  ask(provider: ReadyProvider): void {
+    const call = this.#call
+    const { vendor } = provider
+    if (!vendor.calls.has('files')) {
+      return call.client.refuseField(new UnsupportedField('path', `${vendor.name} has no files and batches`))
+    }
+    const request = this.#parts.requestFor(provider)
+    if (request instanceof UnsupportedField) return call.client.refuseField(request)
+    this.#request = request
+    const { kind, method, resource, model, body } = request
+    call.record.operation = kind === 'files' ? 'file' : 'batch'
+    const sent: ProviderCall = { kind, format: 'completions', model, stream: false, clientTarget: '', resource }
+    const form = `${kind}.openai`
+    noteJob(call.rx, provider, { call: sent, from: form, to: form, losses: [] })
+    const headers = call.headers.clone()
+    for (const name of OWN_HEADERS) headers.remove(name)
+    if (body !== null) headers.addChecked('content-type', body.contentType)
+    headers.addChecked('accept-encoding', 'identity')
+    call.sendRequest(provider, sent, {
+      ...{ method, target: '', authority: '', headers, upgrade: '', teTrailers: false },
+      body: body?.source ?? emptySource,
+    })
+  }
+
+  answered(response: UpstreamResponse): void {
+    const { status, headers, body } = response
+    const request = this.#request
+    if (request === null) throw new Error('a response came before any request was sent')
+    const call = this.#call
+    const { client, attempts, services, record } = call
+    if (status < 300 && request.pass !== undefined) return request.pass(response)
+    const tries = attempts.count
+    collect(body, services.maxBytes, (bytes, cause) => {
+      if (!call.isCurrent(tries)) return
+      if (cause !== null) attempts.lease?.failed()
+      attempts.lease?.ended()
+      record.endedAt = services.now()
+      if (status > 299) {
+        return client.sendChatError(this.#parts.format.decodeError(status, bytes ?? Buffer.alloc(0)), headers)
+      }
+      const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
+      const result = answer === null ? null : request.read(answer)
+      if (result !== null) return client.sendJson(status, result, headers)
+      if (cause !== null) client.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
+      else if (bytes === null) client.refuseAnswer(tooLarge(services.maxBytes), 'answer_too_large')
+      else client.refuseAnswer(UNREADABLE, 'answer_unreadable')
+    })
+  }
+}
+
+/** Headers that describe the client's body, or ask for a part of the response: results are counted as a whole. */
+const OWN_HEADERS = [
+  ...['content-length', 'content-encoding', 'content-type', 'accept-encoding'],
+  ...['range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
+]

@@ -1,0 +1,70 @@
+import type { Usage } from '@portico/chat'
+import { DetectedAnswer } from '@portico/chat/detect'
+import { type JsonObject, parseJsonObject } from '@portico/http/json'
+import type { Cost } from '../../../records/cost.ts'
+import type { LlmRecord, Pricer } from '../../../records/llm-record.ts'
+
+/** Adds up the usage of the responses in the results of a batch. Each has its own price: rates depend on its size. */
+export class ResultUsage {
+  readonly #record: LlmRecord
+  readonly #pricer: Pricer | null
+  readonly #responseOf: (line: JsonObject) => JsonObject | null
+  #sum: Record<string, number> = {}
+  #cost: Cost | null = null
+  #hasGaps = false
+
+  /** `pricer` has the prices of batches. */
+  constructor(record: LlmRecord, pricer: Pricer | null, responseOf: (line: JsonObject) => JsonObject | null) {
+    this.#record = record
+    this.#pricer = pricer
+    this.#responseOf = responseOf
+  }
+
+  add(line: Buffer): void {
+    const parsed = parseJsonObject(line.toString('utf8'))
+    const response = parsed === null ? null : this.#responseOf(parsed)
+    if (response === null) return
+    const found = { requestModel: '', responseModel: '', streaming: false, usage: {} as Usage, isEstimated: false }
+    const answer = new DetectedAnswer(found, () => null, Infinity)
+    answer.chunk(Buffer.from(JSON.stringify(response)))
+    answer.over(true)
+    if (found.responseModel !== '') this.#record.responseModel = found.responseModel
+    // The prices are those of batches, whatever a response calls its tier.
+    const { serviceTier: _tier, ...usage } = found.usage
+    if (usage.input === undefined && usage.output === undefined) {
+      this.#hasGaps = true
+      return
+    }
+    for (const [name, count] of Object.entries(usage)) {
+      if (typeof count === 'number') this.#sum[name] = (this.#sum[name] ?? 0) + count
+    }
+    this.#price(found.responseModel, usage)
+  }
+
+  /** Writes the sums to the record; called once, at the end. */
+  finish(): void {
+    const record = this.#record
+    record.addUsage({ input: 0, output: 0, ...this.#sum })
+    if (this.#hasGaps) record.isEstimated = true
+    const cost = this.#cost ?? NOTHING
+    if (this.#pricer !== null) record.pricer = () => cost
+  }
+
+  #price(responseModel: string, usage: Usage): void {
+    const { requestModel } = this.#record
+    const cost = this.#pricer?.({ requestModel, responseModel, usage, isEstimated: this.#hasGaps }) ?? null
+    const before = this.#cost
+    // A sum with an unknown part is unknown.
+    if (cost === null || before?.kind === 'unknown') return
+    if (before === null || cost.kind === 'unknown') this.#cost = cost
+    else this.#cost = { ...cost, nanoDollars: before.nanoDollars + cost.nanoDollars }
+  }
+}
+
+const NOTHING: Cost = {
+  kind: 'known',
+  nanoDollars: 0,
+  row: 'no row',
+  table: 'a batch without usage',
+  basis: 'computed',
+}
