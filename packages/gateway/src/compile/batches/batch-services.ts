@@ -1,11 +1,11 @@
-import type { BatchServices } from '../backends/ai/batches/batch-host.ts'
-import { SealedIds } from '../backends/ai/batches/batch-ids.ts'
-import { ResultCharges } from '../backends/ai/batches/result-charges.ts'
-import type { ReadyProvider } from '../backends/ai/provider.ts'
+import type { BatchServices } from '../../backends/ai/batches/batch-host.ts'
+import { SealedIds } from '../../backends/ai/batches/batch-ids.ts'
+import { ResultCharges } from '../../backends/ai/batches/result-charges.ts'
+import type { ReadyProvider } from '../../backends/ai/provider.ts'
 import type { EndpointLease } from '@portico/http/client'
-import type { Env } from '../pipeline/context/step.ts'
-import type { Pricer } from '../records/llm-record.ts'
-import { Renewals } from '../spending/renewals.ts'
+import type { Env } from '../../pipeline/context/step.ts'
+import type { Pricer } from '../../records/llm-record.ts'
+import { Renewals } from '../../spending/renewals.ts'
 
 /** The services for files and batches of one backend. */
 export function batchServices(
