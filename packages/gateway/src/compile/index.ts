@@ -12,6 +12,7 @@ import { compileTelemetry, type TelemetryServices } from './telemetry.ts'
 import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import { credentialNames } from '../redaction/configured-names.ts'
+import { heldLimitDomains } from '../ir/limit-domains.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Bind, Ir, Listener } from '../ir/resources.ts'
@@ -247,6 +248,8 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     }
   }
   const env: RouteParts['env'] = {
+    isShadow: false,
+    isLimitDomainHeld: heldLimitDomains(ir.policies),
     random: services.random,
     clock: services.clock,
     monotonic: services.monotonic,
@@ -329,12 +332,13 @@ function compileListener(
   { table, raw }: ListenerRoutes,
   { policies, services, env, containment }: RouteParts,
 ): CompiledListener {
+  const unit = { kind: 'listener', key: listener.key } as const
   return {
     ...containment.make(
-      { kind: 'listener', key: listener.key },
+      unit,
       () => {
         const shadows = policies.preRoutingShadows(listener.key)
-        return compileSteps(policies.preRouting(listener.key), env, { shadows })
+        return compileSteps(policies.preRouting(listener.key), env, { shadows, containment, unit })
       },
       (reason) => ({ ...NO_STEPS, request: closedStepList(reason) }),
     ),

@@ -77,7 +77,11 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
           ? {}
           : { sessionPersistence: backendSessions(sessions, { ...env, attachment: route.key }) }
       const shadows = policies.trafficShadows(routeKeys(route))
-      return assemble(compileSteps(effective, env, { backendBody: body, made, shadows }), entries, weights)
+      return assemble(
+        compileSteps(effective, env, { backendBody: body, made, shadows, containment, unit }),
+        entries,
+        weights,
+      )
     },
     // Without its policies no request of the route may pass.
     (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),

@@ -2,6 +2,7 @@ import type { Effective } from '../ir/merge.ts'
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
 import { makeEach } from '../pipeline/compiled/config-fault.ts'
+import { type ConfigUnit, type Containment, GATEWAY, STRICT } from '../pipeline/compiled/containment.ts'
 import { type BodyUse, widest } from '../pipeline/context/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { Env, MakeStep, Step } from '../pipeline/context/step.ts'
@@ -21,14 +22,17 @@ export interface CompiledSteps {
 
 export const NO_STEPS: CompiledSteps = { request: null, response: null, done: null, effectivePolicy: {} }
 
-/** The needs of the backends of a route. */
-interface BackendNeeds {
+/** The surroundings of the policies of a unit. */
+interface UnitParts {
   /** The body that backend policies need. */
   backendBody: BodyUse
   /** Steps of backends that run in the place of the traffic policy of this name. */
   made: Partial<Record<TrafficName, Step>>
   /** The shadows of the same attachment point. */
   shadows: Effective<ShadowPolicies>
+  /** Contains the faults of shadows: without its shadow, the unit runs on. */
+  containment: Containment
+  unit: ConfigUnit
 }
 
 const NO_SHADOWS: Effective<ShadowPolicies> = {}
@@ -37,7 +41,7 @@ const NO_SHADOWS: Effective<ShadowPolicies> = {}
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
-  { backendBody = 'none', made: given = {}, shadows = NO_SHADOWS }: Partial<BackendNeeds> = {},
+  { backendBody = 'none', made: given = {}, shadows = NO_SHADOWS, ...unit }: Partial<UnitParts> = {},
 ): CompiledSteps {
   const set = stepNames.filter((name) => effective[name] !== undefined || given[name] !== undefined || name in shadows)
   // Most routes have no policy of their own, and a config may have thousands of routes.
@@ -49,7 +53,7 @@ export function compileSteps(
     return made === null ? [] : [[name, made]]
   }).flat()
   const byName = new Map(steps)
-  const shadowByName = new Map(makeEach(set, (name) => [name, makeShadow(name, shadows, env)] as const))
+  const shadowByName = new Map(makeEach(set, (name) => [name, makeShadow(name, shadows, env, unit)] as const))
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
   for (const name of set) {
     // A shadow runs before the policy that holds, which may remove the credential or stop the request.
@@ -95,9 +99,14 @@ function makeShadow(
   name: TrafficName,
   shadows: Effective<ShadowPolicies>,
   env: Omit<Env, 'attachment'>,
+  { containment = STRICT, unit = GATEWAY }: Partial<UnitParts>,
 ): Step | undefined {
-  const made = makeStep(name, shadows, env, 'shadow/')
-  return made === null ? undefined : createShadowStep(name, made.step, { ...env, requestBody: made.requestBody })
+  const own = { ...env, isShadow: true }
+  const make = (): Step | undefined => {
+    const made = makeStep(name, shadows, own, 'shadow/')
+    return made === null ? undefined : createShadowStep(name, made.step, { ...own, requestBody: made.requestBody })
+  }
+  return containment.make(unit, make, () => undefined)
 }
 
 function makeStep(

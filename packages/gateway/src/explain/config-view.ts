@@ -1,4 +1,5 @@
 import { setsOfListeners } from '../ir/merge.ts'
+import { isShadow } from '../ir/shadow-policies.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import type { Path } from '../schema/problem.ts'
@@ -46,7 +47,7 @@ export class ConfigView implements ConfigLookup {
     return this.ir.routes.find((route) => route.key === key) ?? null
   }
 
-  /** All attachments of a policy that applied to the request, from the farthest to the nearest. */
+  /** All attachments of a policy that applied to the request, without shadows, from the farthest to the nearest. */
   said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig[] {
     const attached = section === 'frontend' ? this.#atPort(keys) : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
@@ -55,7 +56,7 @@ export class ConfigView implements ConfigLookup {
       .flatMap((attachment) => {
         const own = Object.entries(attachment[section] ?? {}) as [string, unknown][]
         const config = own.find(([name]) => name === policy)?.[1]
-        return typeof config === 'object' && config !== null ? [{ attachment, config }] : []
+        return typeof config === 'object' && config !== null && !isShadow(config) ? [{ attachment, config }] : []
       })
   }
 

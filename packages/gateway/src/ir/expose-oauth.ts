@@ -34,10 +34,12 @@ export function exposeOauth(ir: Ir): Route[] {
 }
 
 function issuersOf({ traffic, backend }: AttachedPolicy): string[] {
-  const { jwtAuthentication: jwt, mcpAuthentication } = traffic ?? {}
+  const authentications = [traffic, traffic?.shadow].flatMap((policies) => policies ?? [])
   return [
-    jwt?.mcp === undefined ? undefined : jwt.providers[0]?.issuer,
-    mcpAuthentication?.issuer,
+    ...authentications.flatMap(({ jwtAuthentication: jwt, mcpAuthentication }) => [
+      jwt?.mcp === undefined ? undefined : jwt.providers[0]?.issuer,
+      mcpAuthentication?.issuer,
+    ]),
     backend?.mcp?.authentication?.issuer,
   ].filter((issuer) => issuer !== undefined)
 }

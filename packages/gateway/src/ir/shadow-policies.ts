@@ -21,7 +21,8 @@ export function hasShadows(traffic: AttachedTraffic): boolean {
   return false
 }
 
-function isShadow(config: unknown): boolean {
+/** Whether a policy has `mode: Shadow`. */
+export function isShadow(config: unknown): boolean {
   return typeof config === 'object' && config !== null && 'mode' in config && config.mode === 'Shadow'
 }
 

@@ -5,7 +5,6 @@ import { backendTransformation } from './backend/transformation/step.ts'
 import { backendUrlRewrite } from './backend/url-rewrite/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
 import { authorization } from './traffic/authorization/step.ts'
-import { cors } from './traffic/cors/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
@@ -26,6 +25,7 @@ const basicAuthentication = later(
   async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
 )
 const budget = later(async () => (await import('./traffic/budget/step.ts')).budget)
+const cors = later(async () => (await import('./traffic/cors/step.ts')).cors)
 const csrf = later(async () => (await import('./traffic/csrf/step.ts')).csrf)
 const delay = later(async () => (await import('./traffic/delay/step.ts')).delay)
 const extAuth = later(async () => (await import('./traffic/ext-auth/step.ts')).extAuth)

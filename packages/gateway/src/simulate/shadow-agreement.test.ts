@@ -9,6 +9,8 @@ test('with shadows added, responses and requests to backends stay the same', asy
   const seed = Number(process.env['FUZZ_SEED'] ?? 11)
   const { compared, verdicts } = await compareWithShadows(t, { seed, pairs: PAIRS, requests: 4 })
   t.diagnostic(`seed ${seed}: ${compared} pairs agree: ${JSON.stringify(Object.fromEntries(verdicts))}`)
-  assert.ok((verdicts.get('authorization:denied') ?? 0) > 0, 'no shadow has denied a request')
-  assert.ok((verdicts.get('authorization:allowed') ?? 0) > 0, 'no shadow has allowed a request')
+  for (const policy of ['authorization', 'rateLimit']) {
+    assert.ok((verdicts.get(`${policy}:denied`) ?? 0) > 0, `no shadow of ${policy} has denied a request`)
+    assert.ok((verdicts.get(`${policy}:allowed`) ?? 0) > 0, `no shadow of ${policy} has allowed a request`)
+  }
 })

@@ -159,6 +159,7 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
     '/proc': { extProc: { backendRef: { host: processor.host } } },
     '/limit': { rateLimit: { global: { backendRef: { host: limits.host }, domain: 'd', descriptors } } },
     '/csrf': { csrf: {} },
+    '/cors': { cors: { allowOrigins: ['*'] } },
     '/mirror': { requestMirror: { backend: origin.host } },
     '/slow': { delay: { time: '1ms' } },
     '/fail': { abort: { status: 418 } },
@@ -176,7 +177,7 @@ async function usePolicies(t: TestContext, watch: ChunkWatch): Promise<void> {
   assert.equal(await status('/jwt', `Bearer ${await sign(key)}`), 200)
   assert.deepEqual([await status('/auth'), await status('/backend'), await status('/proc')], [200, 200, 200])
   assert.deepEqual([await status('/limit'), await status('/limit')], [200, 429])
-  assert.deepEqual([await status('/csrf'), await status('/mirror')], [200, 200])
+  assert.deepEqual([await status('/csrf'), await status('/cors'), await status('/mirror')], [200, 200, 200])
   assert.deepEqual([await status('/slow'), await status('/fail')], [200, 418])
   assert.equal(await status('/regex'), 200)
   assert.equal(await status('/shadow'), 200)

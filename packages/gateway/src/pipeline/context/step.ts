@@ -39,12 +39,14 @@ export interface Step {
   /** Whether the step may replace bodies: later steps read them again. */
   replacesBodies?: boolean
   /**
-   * Whether `request` returns synchronously and changes nothing but `notes`, `error` and the trace. A shadow of the step
+   * Whether `request` or `judge` returns synchronously and changes nothing but `notes`, `error` and the trace. A shadow of the step
    * then runs on the request itself, not on a copy of it.
    */
   onlyReads?: boolean
   /** Runs before the backend is called. */
   request?: (rx: RequestContext) => StepResult
+  /** Runs in a shadow of the step instead of `request`, for a step that also decides in other ways than by a reply. */
+  judge?: (rx: RequestContext) => StepResult
   /** Runs before the response is sent, also for replies of the gateway itself. */
   response?: (rx: AnsweredRequest) => StepResult
   /** Runs after the request, however it ended. */
@@ -61,6 +63,10 @@ export interface Env {
   monotonic: () => number
   /** The key of the attachment that the config comes from; it names state that outlives a reload. */
   attachment: string
+  /** Whether the step is for a shadow, which must spend nothing that policies that hold share. */
+  isShadow: boolean
+  /** Whether policies that hold count requests in a domain of a rate limit service. */
+  isLimitDomainHeld: (service: string, domain: string) => boolean
   /** An expression, checked when the config was loaded. */
   cel(source: string, phase: ExpressionPhase): Expression
   /** Shared by all workers and generations under this key. */

@@ -14,7 +14,7 @@ interface IssuerConfig {
 }
 
 interface TokenCheckConfig {
-  mode: 'Strict' | 'Optional' | 'Permissive'
+  mode: 'Strict' | 'Optional' | 'Permissive' | 'Shadow'
   /** `Authorization: Bearer` when unset. */
   location?: CredentialLocation | undefined
   providers: readonly IssuerConfig[]
@@ -56,7 +56,7 @@ export function tokenCheck(
     const token = reader.read(rx)
     if (token === SEVERAL) return fail(rx, problem('several_tokens'), 'invalid_request')
     if (token === null) {
-      if (mode === 'Strict') return fail(rx, problem('no_token'), null)
+      if (mode === 'Strict' || mode === 'Shadow') return fail(rx, problem('no_token'), null)
       if (rx.trace !== null) rx.trace.skipped(problem('no_token').fault)
       return
     }

@@ -41,8 +41,20 @@ export function forkRequest(
   })
 }
 
-/** Adds the results of a finished shadow to those that later shadows see. */
-export function keepResults(before: RequestContext, fork: RequestContext, results: ShadowResults): void {
+/** Returns the results that a request has at the moment. */
+export function resultsOf({
+  jwt,
+  apiKey,
+  apiKeyName,
+  basicAuth,
+  extAuth,
+  scopeChallenge,
+}: RequestContext): ShadowResults {
+  return { jwt, apiKey, apiKeyName, basicAuth, extAuth, scopeChallenge }
+}
+
+/** Adds the results of a finished shadow to those that later shadows see; `before` is what the shadow began with. */
+export function keepResults(before: ShadowResults, fork: RequestContext, results: ShadowResults): void {
   for (const name of RESULTS) {
     if (fork[name] !== before[name]) Object.assign(results, { [name]: fork[name] })
   }

@@ -2,7 +2,7 @@ import { Deadline, ObservedBody } from '@portico/http'
 import { contained } from '@portico/http/faults'
 import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { RequestContext, RequestShadows } from '../context/request-context.ts'
-import type { Env, Step } from '../context/step.ts'
+import type { Env, Step, StepResult } from '../context/step.ts'
 import { BranchBody } from './branch-body.ts'
 import { forkRequest, keepResults, type ShadowResults } from './fork.ts'
 import { unknownOutcome } from './verdict.ts'
@@ -18,6 +18,8 @@ export class ShadowsOfRequest implements RequestShadows {
   /** Copies of the body that are not fed yet. */
   #branches: BranchBody[] = []
   #results: ShadowResults | null = null
+  /** The last shadow that is still running; null without any. */
+  #last: Promise<void> | null = null
   #pending = 0
   #finish: (() => void) | null = null
   #deadline: Deadline | null = null
@@ -30,9 +32,9 @@ export class ShadowsOfRequest implements RequestShadows {
     return this.#outcomes
   }
 
-  /** Whether earlier shadows have results, which only copies of the request show. */
+  /** Whether earlier shadows have results, or will have: only copies of the request show them. */
   get hasResults(): boolean {
-    return this.#results !== null
+    return this.#results !== null || this.#last !== null
   }
 
   fork(rx: RequestContext, policy: string, done: Step['done']): RequestContext {
@@ -46,9 +48,32 @@ export class ShadowsOfRequest implements RequestShadows {
     return fork
   }
 
-  keep(rx: RequestContext, fork: RequestContext): void {
+  /**
+   * Runs a shadow on its copy of the request, once the shadows before it have ended, so that it sees their results. The
+   * request goes on meanwhile.
+   */
+  run(fork: RequestContext, step: (fork: RequestContext) => StepResult): StepResult {
+    const last = this.#last
+    if (last === null) return step(fork)
+    return last.then(() => {
+      Object.assign(fork, this.#results)
+      return step(fork)
+    })
+  }
+
+  /** Makes later shadows wait for one. */
+  follow(shadow: Promise<void>): void {
+    this.#last = shadow
+    void shadow.finally(() => {
+      if (this.#last === shadow) this.#last = null
+    })
+  }
+
+  keep(rx: RequestContext, fork: RequestContext, before: ShadowResults): void {
     const results = this.#results ?? {}
-    keepResults(rx, fork, results)
+    keepResults(before, fork, results)
+    // A long model call charges its tokens while it runs, to shadows too.
+    if (fork.tokenAccounts.length > 0) rx.tokenAccounts = [...rx.tokenAccounts, ...fork.tokenAccounts]
     if (Object.keys(results).length > 0) this.#results = results
   }
 

@@ -5,6 +5,7 @@ import type { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RequestStep, Step, StepResult } from '../context/step.ts'
 import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { resultsOf, type ShadowResults } from './fork.ts'
 import { ShadowsOfRequest, type ShadowServices } from './request-shadows.ts'
 import { faultOutcome, verdictOf } from './verdict.ts'
 
@@ -17,7 +18,8 @@ export function createShadowStep(
   step: Step,
   { requestBody, ...services }: ShadowServices & { requestBody: BodyUse },
 ): RequestStep {
-  const { request, done } = step
+  const { done } = step
+  const request = step.judge ?? step.request
   if (request === undefined) return {}
   const judgesInPlace = step.onlyReads === true && requestBody === 'none'
   const readBody = requestBody === 'none' ? null : bufferRequest(requestBody, services.maxBufferBytes)
@@ -35,10 +37,14 @@ export function createShadowStep(
 
   function runOnCopy(rx: RequestContext, shadows: ShadowsOfRequest): void {
     const fork = shadows.fork(rx, policy, done)
-    const read = readBody === null ? undefined : readBody(fork)
-    const result = read instanceof Promise ? read.then((reply) => reply ?? request?.(fork)) : (read ?? request?.(fork))
+    let before: ShadowResults = rx
+    const result = shadows.run(fork, () => {
+      before = resultsOf(fork)
+      const read = readBody === null ? undefined : readBody(fork)
+      return read instanceof Promise ? read.then((reply) => reply ?? request?.(fork)) : (read ?? request?.(fork))
+    })
     if (!(result instanceof Promise)) {
-      shadows.keep(rx, fork)
+      shadows.keep(rx, fork, before)
       return shadows.add(told(rx, verdictOf(policy, result, fork)))
     }
     const set = shadows.begin(policy)
@@ -47,10 +53,15 @@ export function createShadowStep(
       if (rx.trace !== null && set(outcome)) rx.trace.emit({ type: 'shadowResult', ...seen(outcome) })
       else set(outcome)
     }
-    result.then(
-      (reply) => conclude(verdictOf(policy, reply, fork)),
+    const ended = result.then(
+      (reply) => {
+        shadows.keep(rx, fork, before)
+        conclude(verdictOf(policy, reply, fork))
+      },
       (error: unknown) => conclude(fault(policy, error)),
     )
+    // Later shadows may read what this one finds out.
+    if (step.onlyReads !== true) shadows.follow(ended)
   }
 }
 

@@ -138,4 +138,6 @@ function shadowsFrom({ traffic }: AttachedPolicy): ShadowPolicies {
 
 const ALWAYS: ShadowPolicies = {
   authorization: { rules: [{ mode: 'require', expression: 'request.method == "GET"' }] },
+  rateLimit: { local: [{ requests: 2, unit: 'Hours', burst: 0 }] },
+  csrf: {},
 }

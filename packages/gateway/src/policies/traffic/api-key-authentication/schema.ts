@@ -54,7 +54,11 @@ const shared = {
 
 const inFile = object(
   {
-    mode: shared.mode,
+    mode: enumeration(['Strict', 'Optional', 'Shadow'])
+      .prefault('Strict')
+      .describe(
+        '`Strict` requires a valid key; `Optional` also allows requests without a key. `Shadow` checks as `Strict` does, without an effect.',
+      ),
     secretRef: keys.optional().describe('Valid keys; in a cluster, a Secret with a key in each entry.'),
     store: needsSetting(
       store
@@ -117,6 +121,7 @@ export const apiKeyAuthentication = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'apiKey',
+  decides: true,
   schema: localForm(inFile, inCluster, withKeys).describe(
     'Requires an API key. Later policies read its metadata and its `name` as `apiKey`.',
   ),

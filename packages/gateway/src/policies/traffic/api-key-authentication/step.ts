@@ -28,7 +28,7 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
       const key = reader.read(rx)
       if (key === SEVERAL) return refuse(rx, 'several', 'more than one API key found')
       if (key === null) {
-        if (mode === 'Strict') return refuse(rx, 'missing', 'no API key found')
+        if (mode !== 'Optional') return refuse(rx, 'missing', 'no API key found')
         if (rx.trace !== null) rx.trace.skipped('no API key found')
         return
       }

@@ -54,6 +54,8 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
     admit(rx, key) {
       // A policy of the listener and one of the route may both read the key.
       if (rx.keyUse !== null) return
+      // Limits and budgets of keys are shared by all policies, so a shadow does not take from them.
+      if (env.isShadow) return refuseRoute(rx, key) ?? undefined
       if (config.usagePath !== undefined && rx.path === config.usagePath && rx.method === 'GET') {
         return describeBudgets(key.own, env.budgets(), room).then((budgets) => usageReply(key, budgets))
       }

@@ -3,9 +3,13 @@
  * and time of this one, for everything else. Policies take turns, so a flood at one holds up no login at another.
  */
 export class CheckSlots {
-  #free = MAX_RUNNING
+  #free: number
   /** Those in which somebody waits, the next one first. */
   readonly #queues = new Set<(() => void)[]>()
+
+  constructor(most = MAX_RUNNING) {
+    this.#free = most
+  }
 
   get isFull(): boolean {
     return this.#free === 0

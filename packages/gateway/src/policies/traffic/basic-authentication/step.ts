@@ -15,8 +15,10 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   const entries = config.users ?? config.secretRef ?? []
   refuseTwins(config)
   const digest = createHash('sha256').update(JSON.stringify(entries)).digest('base64')
-  const slots = env.kept.shared('checks of passwords', () => new CheckSlots())
-  const users = env.kept.shared(`basic ${digest}`, () => new Users(entries, slots))
+  // A shadow waits in a queue of its own, and never makes a login wait.
+  const prefix = env.isShadow ? 'shadow ' : ''
+  const slots = env.kept.shared(`${prefix}checks of passwords`, () => new CheckSlots(env.isShadow ? 1 : undefined))
+  const users = env.kept.shared(`${prefix}basic ${digest}`, () => new Users(entries, slots))
   const isProxy = location.header?.name === 'proxy-authorization'
   const challenge = [
     isProxy ? 'proxy-authenticate' : 'www-authenticate',
@@ -47,7 +49,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
       const credential = reader.read(rx)
       if (credential === SEVERAL) return refuse(rx, 'several', 'more than one set of credentials found')
       if (credential === null) {
-        if (mode === 'Strict') return refuse(rx, 'missing', 'no basic authentication credentials found')
+        if (mode !== 'Optional') return refuse(rx, 'missing', 'no basic authentication credentials found')
         if (rx.trace !== null) rx.trace.skipped('no basic authentication credentials found')
         return
       }

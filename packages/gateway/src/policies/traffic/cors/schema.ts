@@ -23,6 +23,7 @@ export const cors = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'cors',
+  decides: true,
   schema: object({
     allowOrigins: list(origin.describe('An origin.'), { max: 64 })
       .prefault([])

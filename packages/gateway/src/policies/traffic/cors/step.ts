@@ -2,6 +2,7 @@ import { HeaderBlock } from '@portico/http'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { RequestTrace } from '../../../pipeline/context/trace.ts'
+import { isOwnOrigin } from '../../../pipeline/policy/own-origin.ts'
 import { implementBoth } from '../../../pipeline/context/step.ts'
 import { originMatcher } from './origin.ts'
 import type { CorsConfig } from './schema.ts'
@@ -38,13 +39,25 @@ export const cors = implementBoth<CorsConfig>((config) => {
     return new Reply(200, { headers: answer, reason: 'DirectResponse' })
   }
 
+  function request(rx: RequestContext): Reply | undefined {
+    const origin = rx.headers.get('origin')
+    if (rx.trace !== null) note(rx.trace, origin, isAllowed)
+    if (origin === null || rx.method !== 'OPTIONS') return undefined
+    const asked = rx.headers.get('access-control-request-method')
+    return asked !== null && asked !== '' ? preflight(rx, origin) : undefined
+  }
+
   return {
-    request(rx) {
+    onlyReads: true,
+    request,
+    /** Pages of an origin that is not allowed could not read the response, which passes without CORS headers. */
+    judge(rx) {
+      const reply = request(rx)
       const origin = rx.headers.get('origin')
-      if (rx.trace !== null) note(rx.trace, origin, isAllowed)
-      if (origin === null || rx.method !== 'OPTIONS') return
-      const asked = rx.headers.get('access-control-request-method')
-      if (asked !== null && asked !== '') return preflight(rx, origin)
+      if (reply !== undefined || origin === null || isAllowed(origin)) return reply
+      if (isOwnOrigin(rx, rx.exchange.authority, origin)) return undefined
+      rx.note(refused('origin', origin))
+      return new Reply(200, { reason: 'DirectResponse' })
     },
     response(rx) {
       const origin = rx.headers.get('origin')
@@ -59,7 +72,8 @@ export const cors = implementBoth<CorsConfig>((config) => {
 
 /** The reason for records; browsers only get a response without CORS headers. */
 function refused(lacks: 'origin' | 'method' | 'headers', asked: string): { [name: string]: unknown } {
-  return { code: 'cors_refused', lacks, asked: asked.slice(0, MAX_NOTED) }
+  const noted = asked.slice(0, MAX_NOTED)
+  return { code: 'cors_refused', lacks, asked: noted, reason: `${lacks} ${noted} not allowed` }
 }
 
 const MAX_NOTED = 400

@@ -9,6 +9,7 @@ export const csrf = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   traceKey: 'csrf',
+  decides: true,
   schema: object({
     additionalOrigins: list(
       string(

@@ -7,6 +7,7 @@ import type { CsrfConfig } from './schema.ts'
 export const csrf = implement<CsrfConfig>((config) => {
   const others = new Set((config.additionalOrigins ?? []).map(canonicalOrigin))
   return {
+    onlyReads: true,
     request(rx) {
       const verdict = judge(rx, others)
       const isRefused = verdict === 'cross_origin' || verdict === 'contradictory'

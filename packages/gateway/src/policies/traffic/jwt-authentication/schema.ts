@@ -1,6 +1,6 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
-import { audiences, jwks, tokenMode } from '../../../schema/fields/auth/jwt.ts'
+import { audiences, decidingTokenMode, jwks } from '../../../schema/fields/auth/jwt.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { identityProvider, resourceMetadata } from '../../../schema/fields/auth/mcp-oauth.ts'
@@ -19,8 +19,9 @@ export const jwtAuthentication = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'jwt',
+  decides: true,
   schema: object({
-    mode: tokenMode(),
+    mode: decidingTokenMode(),
     providers: list(provider, { min: 1, max: 64 }).describe('Issuers whose tokens are accepted.'),
     location: credentialLocation().optional().describe('Where the token is; `Authorization: Bearer` when unset.'),
     mcp: object({ provider: identityProvider(), resourceMetadata: resourceMetadata() })

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { audiences, jwks, tokenMode } from '../../../schema/fields/auth/jwt.ts'
+import { audiences, decidingTokenMode, jwks } from '../../../schema/fields/auth/jwt.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { identityProvider, issuerUrl, resourceMetadata } from '../../../schema/fields/auth/mcp-oauth.ts'
@@ -12,8 +12,9 @@ export const mcpAuthentication = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   fileOnly: true,
+  decides: true,
   schema: object({
-    mode: tokenMode(),
+    mode: decidingTokenMode(),
     issuer: issuerUrl().describe('URL of the authorization server; the `iss` claim must be exactly this URL.'),
     audiences: audiences(),
     jwks: jwks()

@@ -3,6 +3,7 @@ import type { Expression } from '../../../pipeline/expression/expression.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
 import { allEdits, applyEdit, headerEdit, InvalidHeader, valueOf } from '../../../pipeline/policy/header-edit.ts'
+import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type {
   HeaderEdit,
@@ -29,6 +30,14 @@ import { exceeded } from './local-limits.ts'
 import type { GlobalLimitConfig } from './schema.ts'
 
 export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits {
+  const service = config.backendRef.name ?? config.backendRef.host
+  if (env.isShadow && env.isLimitDomainHeld(service, config.domain)) {
+    const found = `found the domain ${JSON.stringify(config.domain)} of a rate limit that holds, at ${service}`
+    throw new ConfigFault(config, ['domain'], {
+      found,
+      expected: 'a domain of its own for a shadow, which is counted too',
+    })
+  }
   return new GlobalLimits(config, env)
 }
 

@@ -98,6 +98,7 @@ export const rateLimit = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   traceKey: { local: 'localRateLimit', global: 'remoteRateLimit' },
+  decides: true,
   schema: conditionalPolicy({ local: local.optional(), global: global.optional() }, [
     atLeastOneOf('local', 'global'),
   ]).describe('Limits the number of requests or tokens per unit of time; denied requests get 429.'),
