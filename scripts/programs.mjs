@@ -6,12 +6,13 @@ export const programs = {
       worker: 'src/process/workers/worker.ts',
       'ledger-writer': 'src/ledger/writer-thread.ts',
       'key-store': 'src/keys/key-thread.ts',
+      backtest: 'src/backtest/backtest-thread.ts',
       'load-chunk': 'src/process/program/load-chunk.ts',
     },
     // Native code stays external.
     external: ['@node-rs/bcrypt'],
     // Threads that start from our own loader, with cached code.
-    threads: ['portico', 'worker', 'ledger-writer', 'key-store'],
+    threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'backtest'],
   },
   // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },

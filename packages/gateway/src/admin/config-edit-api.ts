@@ -84,28 +84,34 @@ export function answerHistory(path: string, source: ConfigEditSource): Reply | n
 type ReadEdit = { edit: CheckRequest; basedOn: string | undefined } | { refused: Reply }
 
 async function readEdit(request: IncomingMessage): Promise<ReadEdit> {
-  const body = await readJson(request, MOST_BYTES)
+  const body = await readJson(request, MOST_EDIT_BYTES)
   if ('refused' in body) return body
   const { value } = body
   const members: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {}
-  const { text: edited, generation, basedOn, ...others } = members
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return rejectEdit(`unknown member ${JSON.stringify(unknown)}`)
-  if (typeof edited !== 'string') return rejectEdit('expected `text`, a string')
-  if (generation !== undefined && !Number.isSafeInteger(generation))
-    return rejectEdit('expected `generation`, an integer')
+  const { basedOn, ...others } = members
+  const edit = readCheckRequest(others)
+  if (typeof edit === 'string') return rejectEdit(edit)
   if (basedOn !== undefined && typeof basedOn !== 'string') return rejectEdit('expected `basedOn`, a string')
-  const edit: CheckRequest = { text: edited, ...(typeof generation === 'number' && { generation }) }
   return { edit, basedOn }
 }
 
+/** Reads the members of an edited text; a text says what is wrong. */
+export function readCheckRequest(members: Readonly<Record<string, unknown>>): CheckRequest | string {
+  const { text: edited, generation, ...others } = members
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) return `unknown member ${JSON.stringify(unknown)}`
+  if (typeof edited !== 'string') return 'expected `text`, a string'
+  if (generation !== undefined && !Number.isSafeInteger(generation)) return 'expected `generation`, an integer'
+  return { text: edited, ...(typeof generation === 'number' && { generation }) }
+}
+
 /** Texts are shown up to 2 MiB, and escaped in JSON. */
-const MOST_BYTES = 4 * 1024 * 1024
+export const MOST_EDIT_BYTES = 4 * 1024 * 1024
 
 function rejectEdit(problem: string): ReadEdit {
   return { refused: text(400, `${problem}\n`) }
 }
 
-function json(status: number, value: unknown): Reply {
+export function json(status: number, value: unknown): Reply {
   return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` }
 }

@@ -2,6 +2,7 @@
 
 import type { ConfigProblem } from './config-edit-view.ts'
 
+export type * from './backtest/backtest-view.ts'
 export type * from './config-edit-view.ts'
 
 /** The origin of a policy. */

@@ -14,6 +14,7 @@ import { isPage, SESSION_PATH } from './guard.ts'
 import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
+import { answerBacktest, type BacktestSource } from './backtest/backtest-api.ts'
 import type { CacheSource } from './caches/cache-api.ts'
 import { answerUi } from './ui/answer-ui.ts'
 import { answersKeys, KEY_ROUTES, type KeysSource } from './keys/keys-routes.ts'
@@ -41,6 +42,7 @@ export interface AdminCallbacks {
   trace: TraceSource
   requests: RequestsSource
   config: ConfigSource
+  backtests: BacktestSource
   questions: QuestionSource
   history: MetricsSource
   usage: UsageSource
@@ -165,6 +167,13 @@ export function createAdminAnswer(
       path: '/api/config/apply',
       summary: 'writes a text to the config file and applies it; needs `config.ui.edit` and the admin token',
       answer: (request, caller) => answerApply(request, callbacks.config.edits, hasToken(request, caller)),
+    },
+    {
+      methods: ['POST'],
+      scope: 'Read',
+      path: '/api/backtest',
+      summary: 'decides recorded requests with a text as the config, and tells which decisions flip',
+      answer: (request) => answerBacktest(request, callbacks.backtests),
     },
     {
       methods: READ,

@@ -35,6 +35,7 @@ const READ_BY_POST = [
   'DELETE /ui/session',
   'POST /debug/trace',
   'POST /api/config/check',
+  'POST /api/backtest',
   'POST /api/expressions/evaluate',
   'POST /api/routes/match',
 ]

@@ -49,7 +49,10 @@ export async function backtest({ records, before, after, limitMs = Infinity }: B
     decided++
   }
   const flips: FlipGroup[] = []
-  for (const { group, record } of groups.flips) flips.push({ ...group, decidedAt: await run.locate(group, record) })
+  for (const { group, record } of groups.flips) {
+    const isLate = performance.now() - startedAt > limitMs
+    flips.push({ ...group, decidedAt: isLate ? null : await run.locate(group, record) })
+  }
   const { same, flipped, unknown, counts, unknowns } = groups
   return {
     ...{ records: decided, from, until, same, flipped, unknown, counts, flips, unknowns },

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash, createHmac, hash, randomBytes } from 'node:crypto'
 import { TrustedIssuer } from '../config-tests/trusted-issuer.ts'
 import { REDACTED } from '../redaction/secret-names.ts'
 import type { Ir } from '../ir/resources.ts'
@@ -13,7 +13,8 @@ export interface StandIn {
 
 /**
  * Makes credentials that two configs accept exactly where they accept the recorded ones. It replaces the credentials in
- * both configs: an API key by a text made of its hash, a password likewise, and the keys of issuers by an own key.
+ * both configs: an API key by a keyed hash, a password likewise, and the keys of issuers by an own key. A rule of a config
+ * under test may read the stand-ins, so they reveal nothing about credentials.
  */
 export class StandIns {
   readonly #issuer = new TrustedIssuer()
@@ -24,6 +25,9 @@ export class StandIns {
   /** Issuers whose keys are the same in both configs. */
   readonly #sameIssuers: ReadonlySet<string>
   readonly #tokens = new Map<string, string>()
+  readonly #hashKey = randomBytes(32)
+  /** The stand-ins of keys, to recognize entries that were replaced before. */
+  readonly #keys = new Set<string>()
 
   /** Changes the configs. Without the config of the records, no credential can be replaced. */
   constructor(before: Ir | null, after: Ir) {
@@ -31,9 +35,10 @@ export class StandIns {
     this.#sameIssuers = before === null ? new Set() : sameIssuers(before, after)
     if (before !== null) {
       const { apiKeys, basic } = policiesOf(before)
-      for (const [name, entry] of apiKeys.flatMap(({ entries }) => entries)) note(this.#keyByName, name, keyFor(entry))
+      for (const [name, entry] of apiKeys.flatMap(({ entries }) => entries))
+        note(this.#keyByName, name, this.#keyFor(entry))
       for (const user of basic.flatMap(({ users }) => users))
-        note(this.#passwordByName, user.username, passwordFor(user.hash))
+        note(this.#passwordByName, user.username, this.#textFor(user.hash))
     }
     this.#locations = before === null ? { jwt: null, apiKey: null, basic: null } : locationsOf(before)
     for (const ir of before === null ? [after] : [before, after]) this.#replaceIn(ir)
@@ -70,23 +75,25 @@ export class StandIns {
     const { apiKeys, basic } = policiesOf(ir)
     for (const { entries } of apiKeys) {
       for (const [, entry] of entries) {
-        entry.key = keyFor(entry)
+        entry.key = this.#keyFor(entry)
         delete entry.keyHash
       }
     }
     for (const user of new Set(basic.flatMap(({ users }) => users))) {
-      user.hash = `{SHA}${createHash('sha1').update(passwordFor(user.hash)).digest('base64')}`
+      user.hash = `{SHA}${createHash('sha1').update(this.#textFor(user.hash)).digest('base64')}`
     }
   }
-}
 
-function keyFor({ key, keyHash }: { key?: string | undefined; keyHash?: string | undefined }): string {
-  if (key?.startsWith(PREFIX)) return key
-  return PREFIX + (keyHash?.slice('sha256:'.length) ?? hash('sha256', key ?? '', 'hex'))
-}
+  #keyFor({ key, keyHash }: { key?: string | undefined; keyHash?: string | undefined }): string {
+    if (key !== undefined && this.#keys.has(key)) return key
+    const made = this.#textFor(keyHash?.slice('sha256:'.length) ?? hash('sha256', key ?? '', 'hex'))
+    this.#keys.add(made)
+    return made
+  }
 
-function passwordFor(hashed: string): string {
-  return PREFIX + hash('sha256', hashed, 'hex')
+  #textFor(secret: string): string {
+    return `stand-in-${createHmac('sha256', this.#hashKey).update(secret).digest('hex')}`
+  }
 }
 
 /** Two credentials of one name cannot be told apart. */
@@ -100,7 +107,6 @@ function standIn(location: CredentialLocation | null, text: string | null): Stan
 }
 
 const NO_CLAIMS = { iat: undefined, exp: undefined, aud: undefined }
-const PREFIX = 'stand-in-'
 const BEARER: CredentialLocation = { header: { name: 'authorization', prefix: 'Bearer ' } }
 const BASIC: CredentialLocation = { header: { name: 'authorization', prefix: 'Basic ' } }
 

@@ -407,6 +407,8 @@ async function useAdmin(t: TestContext, watch: ChunkWatch): Promise<void> {
     return id !== ''
   })
   assert.match(String((await ask(`/api/requests/${id}/explain`))['headline']), /limit/)
+  const { report } = (await ask('/api/backtest', { text })) as { report: { records: number; same: number } }
+  assert.deepEqual(report.same, report.records)
   const evaluated = await ask('/api/expressions/evaluate', { expression: '1 + 1 == 2', variables: {} })
   assert.equal((evaluated['tree'] as { value: unknown }).value, true)
   const { ports } = (await ask('/api/routes/match', { url: '/limited' })) as { ports: { route: { name: string } }[] }

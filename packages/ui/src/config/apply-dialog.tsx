@@ -3,6 +3,7 @@ import type { AppliedConfig, CheckedConfig, ConfigView } from '@portico/gateway/
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Loading } from '../parts/states.tsx'
+import { BacktestResult } from './backtest-result.tsx'
 import { applyConfig } from './config-calls.ts'
 import { checkQuery } from './config-queries.ts'
 import { effectSentences } from './effect-text.ts'
@@ -81,6 +82,7 @@ function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApp
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>
+          <BacktestResult request={request} live={basedOn} />
           <PasswordInput
             label="Admin token"
             description={TOKENS[view.edit.token]}

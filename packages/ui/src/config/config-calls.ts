@@ -1,4 +1,11 @@
-import type { AppliedConfig, ApplyRequest, CheckedConfig, CheckRequest } from '@portico/gateway/admin-config'
+import type {
+  AppliedConfig,
+  ApplyRequest,
+  BacktestAnswer,
+  CheckedConfig,
+  CheckRequest,
+} from '@portico/gateway/admin-config'
+import { call } from '../api/client.ts'
 import { goToLogin, sessionProof } from '../api/session.ts'
 
 type ApplyAnswer =
@@ -12,6 +19,12 @@ export async function checkConfig(request: CheckRequest, signal: AbortSignal): P
   if (response.status === 401) goToLogin()
   if (!response.ok) throw new Error((await response.text()).trim().slice(0, 500))
   return (await response.json()) as CheckedConfig
+}
+
+/** Decides the newest records of the last hour with a text as the config. */
+export async function runBacktest(request: CheckRequest, signal: AbortSignal): Promise<BacktestAnswer> {
+  const response = await call('/api/backtest', { method: 'POST', body: request, signal })
+  return (await response.json()) as BacktestAnswer
 }
 
 /** `applyConfig` sends the token with this one call and stores it nowhere. */

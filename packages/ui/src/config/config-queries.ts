@@ -1,7 +1,7 @@
 import type { CheckRequest, ConfigHistory, PastConfigText } from '@portico/gateway/admin-config'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { getJson } from '../api/client.ts'
-import { checkConfig } from './config-calls.ts'
+import { getJson, RefusedCall } from '../api/client.ts'
+import { checkConfig, runBacktest } from './config-calls.ts'
 
 export const historyQuery = queryOptions({
   queryKey: ['config-history'],
@@ -24,4 +24,16 @@ export const checkQuery = (request: CheckRequest, live: string) =>
     staleTime: Infinity,
     gcTime: 10_000,
     placeholderData: keepPreviousData,
+  })
+
+/** Asked anew for each dialog, because requests are recorded all the time. */
+export const backtestQuery = (request: CheckRequest, live: string) =>
+  queryOptions({
+    queryKey: ['backtest', live, request.generation ?? 0, request.text],
+    queryFn: ({ signal }) => runBacktest(request, signal),
+    gcTime: 0,
+    staleTime: Infinity,
+    // The gateway runs one back-test at a time.
+    retry: (failures, error) => failures < 5 && error instanceof RefusedCall && error.status === 429,
+    retryDelay: 2000,
   })

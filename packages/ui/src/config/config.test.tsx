@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import type { CheckedConfig, ConfigEffect, ConfigView } from '@portico/gateway/admin-config'
+import type { BacktestReport, CheckedConfig, ConfigEffect, ConfigView } from '@portico/gateway/admin-config'
 import { type Answers, refusal, useFakeGateway } from '../testing/fake-gateway.ts'
 import { openPage, showPart, shownText } from '../testing/render.tsx'
 import { NOON, sampleState } from '../testing/samples.ts'
@@ -23,6 +23,20 @@ const EFFECT: ConfigEffect = {
   limits: { reset: [], added: [], dropped: [] },
   streams: { open: 0, onThem: 0, unheard: 0 },
 }
+const REPORT: BacktestReport = {
+  ...{ records: 5000, from: NOON, until: NOON, same: 4988, flipped: 12, unknown: 0, unknowns: [], remarks: [] },
+  ...{ counts: { 'newly-denied': 12 }, isCut: false, milliseconds: 900 },
+  flips: [
+    {
+      ...{ kind: 'newly-denied', cause: '403 by authorization on route orders', count: 12 },
+      decidedAt: { file: 'gateway.yaml', line: 7, column: 3 },
+      example: {
+        ...{ id: '0k2f7q9xw3m1a5b', at: NOON, method: 'GET', host: 'a.test', path: '/orders', key: null },
+        ...{ before: 'passed to shop', after: '403 by authorization' },
+      },
+    },
+  ],
+}
 const CHECKED: CheckedConfig = { version: 'v1', problems: [], warnings: [], refused: [], effect: EFFECT }
 
 function useConfigApi(t: TestContext, view: Partial<ConfigView> = {}, others: Answers = {}) {
@@ -31,6 +45,7 @@ function useConfigApi(t: TestContext, view: Partial<ConfigView> = {}, others: An
     'GET /api/state': sampleState(),
     'GET /api/config': { ...VIEW, ...view },
     'POST /api/config/check': CHECKED,
+    'POST /api/backtest': { version: 'v1', warnings: [], report: REPORT },
     ...others,
   })
 }
@@ -48,6 +63,14 @@ describe('the page of the config', () => {
     await user.click(screen.getByRole('button', { name: 'Apply …' }))
     const dialog = within(await screen.findByRole('dialog', { name: 'Apply this config' }))
     assert.ok(await dialog.findByText('1 of 3 routes changes.'))
+    const sentence = 'Of the last 5,000 requests 12 would be denied now; 0 would be admitted that were denied.'
+    assert.ok(await dialog.findByText(sentence))
+    const causes = within(dialog.getByRole('list', { name: 'Changed decisions' }))
+    assert.match(
+      causes.getByRole('listitem').textContent ?? '',
+      /^12 denied now: 403 by authorization on route orders \(line 7\)such as GET a\.test\/orders: passed to shop$/,
+    )
+    assert.deepEqual(gateway.seen('POST /api/backtest')[0]?.body, { text: 'binds: []\n' })
     assert.equal(dialog.getByRole('button', { name: 'Apply' }).hasAttribute('disabled'), true, 'without a token')
     await user.type(dialog.getByLabelText('Admin token'), 's3cret')
     await user.click(dialog.getByRole('button', { name: 'Apply' }))
@@ -68,6 +91,19 @@ describe('the page of the config', () => {
     await user.type(await dialog.findByLabelText('Admin token'), 'wrong')
     await user.click(dialog.getByRole('button', { name: 'Apply' }))
     assert.equal((await dialog.findByRole('alert')).textContent, 'the admin token is required')
+  })
+
+  test('a back-test that proves nothing says so, and does not keep a config from being applied', async (t) => {
+    useConfigApi(t, {}, { 'POST /api/backtest': refusal(409, 'no requests were recorded in the last 1h') })
+    const { user } = await openPage(t, '/config')
+    await screen.findByRole('heading', { name: /gateway\.yaml/ })
+    act(() => setDraft({ text: 'binds: []\n', basedOn: 'v1' }))
+    await waitFor(() => assert.equal(screen.getByRole('button', { name: 'Apply …' }).hasAttribute('disabled'), false))
+    await user.click(screen.getByRole('button', { name: 'Apply …' }))
+    const dialog = within(await screen.findByRole('dialog'))
+    assert.ok(await dialog.findByText('Recorded requests tell nothing: no requests were recorded in the last 1h.'))
+    await user.type(dialog.getByLabelText('Admin token'), 's3cret')
+    assert.equal(dialog.getByRole('button', { name: 'Apply' }).hasAttribute('disabled'), false)
   })
 
   test('problems of an edit have their location, and keep it from being applied', async (t) => {

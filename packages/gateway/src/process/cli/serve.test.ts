@@ -12,6 +12,7 @@ import { noCaches } from '../../testing/admin/cache-source.ts'
 import { configOf } from '../../testing/admin/config-source.ts'
 import { noHistory } from '../../testing/admin/metrics-source.ts'
 import { questionsOf } from '../../testing/admin/question-source.ts'
+import { noBacktests } from '../../testing/admin/backtest-source.ts'
 import { requestsOf } from '../../testing/admin/requests-source.ts'
 import { noPages } from '../../admin/ui/page-source.ts'
 
@@ -33,6 +34,7 @@ describe('readiness', () => {
       trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
       config: configOf(),
+      backtests: noBacktests,
       questions: questionsOf(),
       history: noHistory(),
       usage: null,

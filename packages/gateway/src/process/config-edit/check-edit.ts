@@ -43,15 +43,28 @@ export interface Edit {
 
 export interface CheckedEdit {
   checked: CheckedConfig
-  /** The text to write; null when the edit is rejected. */
-  text: string | null
+  /** The edit as it can go live; null when it is rejected. */
+  accepted: AcceptedEdit | null
+}
+
+/** An edit with its hidden values. */
+export interface AcceptedEdit {
+  readonly text: string
+  /** The config as this process would serve it. */
+  readonly ir: Ir
+  /** The file name and the folder that the text was loaded with. */
+  readonly place: { readonly file: string; readonly dir: string }
+  /** Moves a location of the text to the text that was edited. */
+  sourcePlace(this: void, location: { line: number; column: number }): { line: number; column: number }
+  /** Removes hidden values from a message. */
+  withoutValues(this: void, message: string): string
 }
 
 /** Checks an edit without applying it. Locations refer to the edited text. */
 export async function checkEdit({ text, base, source, version }: Edit, place: EditContext): Promise<CheckedEdit> {
   const answer = (said: Partial<CheckedConfig>): CheckedEdit => ({
     checked: { version, problems: [], warnings: [], refused: [], effect: null, ...said },
-    text: null,
+    accepted: null,
   })
   const broken = syntaxProblems(text, place.name)
   if (broken.length > 0) return answer({ problems: broken })
@@ -61,13 +74,19 @@ export async function checkEdit({ text, base, source, version }: Edit, place: Ed
   // Rejected edits are not loaded: messages could reveal the content of files and variables.
   const refused = refusedEdits(base, edited.text).map((edit) => ({ ...edit, ...edited.sourcePlace(edit) }))
   if (refused.length > 0) return answer({ refused })
-  const tell = (problem: string): ConfigProblem => atSource(withoutValues(problem, restored.values), edited)
-  const loaded = await loadText(edited.text, { file: place.name, dir: dirname(place.path) }, null)
+  const hide = (problem: string): string => withoutValues(problem, restored.values)
+  const tell = (problem: string): ConfigProblem => atSource(hide(problem), edited)
+  const folder = { file: place.name, dir: dirname(place.path) }
+  const loaded = await loadText(edited.text, folder, null)
   if (!loaded.ok) return answer({ problems: firstProblems(loaded.problems).map(tell) })
   const warnings = loaded.warnings.map((warning) => tell(printProblem(warning)))
-  const { problems, effect } = await lookAt(loaded, place)
+  const { problems, effect, next } = await lookAt(loaded, place)
   if (problems.length > 0) return answer({ problems: firstProblems(problems).map(tell), warnings })
-  return { ...answer({ warnings, effect }), text: edited.text }
+  const accepted: AcceptedEdit = {
+    ...{ text: edited.text, ir: next, place: folder, withoutValues: hide },
+    sourcePlace: (location) => edited.sourcePlace(location),
+  }
+  return { ...answer({ warnings, effect }), accepted }
 }
 
 /** The text that edits are compared with: the file, or the live config when the file is broken YAML. */
@@ -75,7 +94,10 @@ export function baseOf(file: string, live: () => string | null): string | null {
   return parseText(file).errors.length === 0 ? file : live()
 }
 
-async function lookAt(loaded: LoadedConfig, place: EditContext): Promise<{ problems: string[]; effect: ConfigEffect }> {
+async function lookAt(
+  loaded: LoadedConfig,
+  place: EditContext,
+): Promise<{ problems: string[]; effect: ConfigEffect; next: Ir }> {
   const { gateway, workers, connectionsOf, open } = place
   const [live, next] = [gateway.ir ?? EMPTY_IR, gateway.served(loaded.ir)]
   await loadFeatures(next)
@@ -87,7 +109,7 @@ async function lookAt(loaded: LoadedConfig, place: EditContext): Promise<{ probl
     connectionsOf,
     open: await open(),
   })
-  return { problems: faults.map(loaded.explain), effect }
+  return { problems: faults.map(loaded.explain), effect, next }
 }
 
 /** The limits of a config, which do not change. */

@@ -50,10 +50,14 @@ export class ConfigEditor implements ConfigEditSource {
   }
 
   async check(request: CheckRequest): Promise<CheckOutcome> {
-    const file = this.#read()
-    if ('kind' in file) return file
-    const edit = await this.#examine(request, file.text)
+    const edit = await this.prepare(request)
     return 'kind' in edit ? edit : { kind: 'checked', checked: edit.checked }
+  }
+
+  /** Checks an edit, and returns what would go live. */
+  async prepare(request: CheckRequest): Promise<CheckedEdit | ClosedOutcome> {
+    const file = this.#read()
+    return 'kind' in file ? file : this.#examine(request, file.text)
   }
 
   async apply({ basedOn, ...request }: ApplyRequest): Promise<ApplyOutcome> {
@@ -64,8 +68,8 @@ export class ConfigEditor implements ConfigEditSource {
     if (this.versionOf(file.text) !== basedOn) return CHANGED
     const edit = await this.#examine(request, file.text)
     if ('kind' in edit) return edit
-    if (edit.text === null) return { kind: 'refused', checked: edit.checked }
-    return this.#write(edit.text, file.text, edit.checked)
+    if (edit.accepted === null) return { kind: 'refused', checked: edit.checked }
+    return this.#write(edit.accepted.text, file.text, edit.checked)
   }
 
   history(): ConfigHistory {

@@ -14,6 +14,7 @@ import type { MetricHistory } from '../../telemetry/history/metric-history.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { VERSION } from '../../version.ts'
+import { BacktestRunner } from '../backtest/backtest-runner.ts'
 import { viewBackends } from '../admin/backends-view.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
 import type { EditToken } from '../config-edit/edit-token.ts'
@@ -93,6 +94,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     trace: createTraceSource(supervisor.traces, () => gateway.ir),
     requests,
     config: configSource(parts, state),
+    backtests: new BacktestRunner({ editor: parts.editor, gateway, requests, log: parts.log }),
     questions: questionsAbout(parts, requests),
     history: createMetricsSource(parts.history, supervisor.records),
     usage: parts.ledger,
