@@ -22,12 +22,20 @@ async function useAdmin(t: TestContext, ...answers: readonly (readonly [status: 
 describe('porticoctl keys without a file', () => {
   test('creates a key, and prints it once', async (t) => {
     const { seen, run } = await useAdmin(t, [201, { key: {}, secret: 'pk_live_new' }])
-    const fields = ['--team', 'support', '--models', 'a,b-*', '--budgets', '5usd/day,1000tokens/month']
+    const fields = [
+      '--team',
+      'support',
+      '--models',
+      'a,b-*',
+      '--budgets',
+      '5usd/day,1000tokens/rolling-month,9usd/lifetime',
+    ]
     const { code, stdout } = await run('keys', 'create', 'bot', ...fields, '--limits', '60requests/minute,4calls')
     assert.deepEqual([code, stdout], [0, 'pk_live_new\n'])
     const budgets = [
       { usd: 5, per: 'Day' },
-      { tokens: 1000, per: 'Month' },
+      { tokens: 1000, per: 'Month', rolling: true },
+      { usd: 9, per: 'Lifetime' },
     ]
     const limits = [{ requests: 60, unit: 'Minutes' }, { calls: 4 }]
     const body = { name: 'bot', team: 'support', models: ['a', 'b-*'], budgets, limits }

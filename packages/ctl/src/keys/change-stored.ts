@@ -104,8 +104,8 @@ function teamRow({ name, budgets, ...team }: KeyView | TeamView): (string | unde
 function budgetText(budgets: KeyView['budgets']): string | undefined {
   return budgets
     ?.map(
-      ({ usd, tokens, per, spent }) =>
-        `${spent} of ${usd ?? tokens} ${usd === undefined ? 'tokens' : 'USD'} per ${per}`,
+      ({ usd, tokens, per, rolling, spent }) =>
+        `${spent} of ${usd ?? tokens} ${usd === undefined ? 'tokens' : 'USD'} per ${rolling === true ? 'rolling ' : ''}${per}`,
     )
     .join('; ')
 }

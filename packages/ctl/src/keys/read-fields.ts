@@ -34,12 +34,16 @@ export function readFields(flags: FieldFlags, now: number): Readonly<Record<stri
 export class FieldProblem extends Error {}
 
 function readBudget(text: string): Omit<KeyBudgetView, 'spent'> {
-  const [, amount, unit, per] = /^(\d+(?:\.\d+)?)(usd|tokens)\/(hour|day|week|month)$/.exec(text) ?? []
-  const period = PERIODS.get(per ?? '')
+  const [, amount, unit, per] =
+    /^(\d+(?:\.\d+)?)(usd|tokens)\/((?:rolling-)?(?:hour|day|week|month)|lifetime)$/.exec(text) ?? []
+  const isRolling = per?.startsWith('rolling-') === true
+  const period = PERIODS.get(isRolling ? per.slice('rolling-'.length) : (per ?? ''))
   if (unit === undefined || period === undefined) {
-    throw new FieldProblem(`found the budget ${text}, expected 5usd/day or 1000000tokens/month`)
+    throw new FieldProblem(
+      `found the budget ${text}, expected 5usd/day, 5usd/rolling-day, 100usd/lifetime or 1000000tokens/month`,
+    )
   }
-  return { [unit]: Number(amount), per: period }
+  return { [unit]: Number(amount), per: period, ...(isRolling && { rolling: true }) }
 }
 
 function readLimit(text: string): KeyLimitView {
@@ -71,6 +75,7 @@ const PERIODS: ReadonlyMap<string, KeyBudgetView['per']> = new Map([
   ['day', 'Day'],
   ['week', 'Week'],
   ['month', 'Month'],
+  ['lifetime', 'Lifetime'],
 ])
 const WINDOWS: ReadonlyMap<string, 'Seconds' | 'Minutes' | 'Hours'> = new Map([
   ['second', 'Seconds'],

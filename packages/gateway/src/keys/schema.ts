@@ -2,6 +2,7 @@ import { list, map, object, Refusal, scalar } from '../schema/kit.ts'
 import type { Schema } from '../schema/kit.ts'
 import { timeZone } from '../schema/fields/time-zone.ts'
 import { boolean, duration, enumeration, integer, number, string } from '../schema/fields/values.ts'
+import { BUDGET_PERIODS, periodHasCalendar } from '../schema/fields/budget-period.ts'
 import { exactlyOneOf } from '../schema/rules.ts'
 
 /** The name of a key or a team, which stands in paths of the admin API. */
@@ -30,10 +31,11 @@ const budget = object(
   {
     usd: number({ min: 0.000001, max: 1_000_000 }).optional().describe('US dollars in each period.'),
     tokens: integer({ min: 1, max: 1_000_000_000_000 }).optional().describe('Tokens in each period.'),
-    per: enumeration(['Hour', 'Day', 'Week', 'Month']).describe('Length of a period of the calendar.'),
+    per: enumeration(BUDGET_PERIODS).describe('Length of a period of the calendar; one of `Lifetime` never ends.'),
+    rolling: boolean().optional().describe('Counts the last hour, day, 7 days or 30 days in place of the calendar.'),
     timeZone: timeZone().optional().describe('Time zone of the calendar; UTC when unset.'),
   },
-  [exactlyOneOf('usd', 'tokens')],
+  [exactlyOneOf('usd', 'tokens'), periodHasCalendar],
 ).describe('A budget.')
 
 const spender = {

@@ -1,4 +1,5 @@
 import { dollarText } from '../spending/amount-text.ts'
+import { NEVER } from '../state/budget-period.ts'
 import type { BudgetStore } from '../stores/budgets/budget-store.ts'
 import type { KeyBudget } from '../stores/key-store.ts'
 import { budgetsOf } from './key-budgets.ts'
@@ -9,8 +10,8 @@ export interface BudgetUsage extends KeyBudget {
   /** The amount that is spent or reserved in the current period; null when the store of budgets does not answer. */
   readonly spent: string | number | null
   readonly left: string | number | null
-  /** The beginning of the next period. */
-  readonly resetsAt: string
+  /** The beginning of the next period, or the time at which a rolling period has more room; null for `Lifetime`. */
+  readonly resetsAt: string | null
 }
 
 /** The budgets of a key or a team, with what is spent of them. `entries` is the room of the table of keys. */
@@ -28,6 +29,7 @@ export async function describeBudgets(
     const inUnit = (amount: number): string | number => (unit === 'tokens' ? amount : dollarText(amount))
     const { used = null, end = share.budget.periodAt(Date.now()).end } = balances?.[i] ?? {}
     const left = used === null ? null : inUnit(Math.max(0, share.budget.amount - used))
-    return [{ ...config, spent: used === null ? null : inUnit(used), left, resetsAt: new Date(end).toISOString() }]
+    const resetsAt = end >= NEVER ? null : new Date(end).toISOString()
+    return [{ ...config, spent: used === null ? null : inUnit(used), left, resetsAt }]
   })
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Spending } from '../pipeline/context/spending.ts'
 import { LlmRecord } from '../records/llm-record.ts'
-import { createCalendar } from '../state/calendar.ts'
+import { countedPeriod } from '../state/budget-period.ts'
 import { createKeyedTable } from '../state/keyed-budgets.ts'
 import { SharedMemoryBudgets } from '../stores/budgets/shared-memory-budgets.ts'
 import { claimBudgets } from './claim.ts'
@@ -28,7 +28,7 @@ function setUp(t: TestContext) {
   t.after(() => deadlines.close())
   const parts = { store, renewals: new Renewals(deadlines) }
   const budgetOf = (name: string, amount: number) => {
-    const budget = { id: 'all', amount, maxKeys: 8, isKeyed: false, periodAt: createCalendar('Day', 'UTC') }
+    const budget = { id: 'all', amount, maxKeys: 8, isKeyed: false, ...countedPeriod({ per: 'Day' }) }
     return { name, unit: 'tokens' as const, share: { budget, key: name } }
   }
   const settings = { outputTokens: 10, allowsUnpriced: false }

@@ -1,4 +1,5 @@
 import type { SpendingBudget, SpendingRefusal } from '../pipeline/context/spending.ts'
+import { NEVER } from '../state/budget-period.ts'
 import type { BudgetDecision, ExceededBudget } from '../stores/budgets/budget-store.ts'
 import { amountText } from './amount-text.ts'
 
@@ -20,7 +21,13 @@ export function unpriced(model: string): SpendingRefusal {
 
 function exceeded({ name, unit, share }: SpendingBudget, { left, now, end }: ExceededBudget): SpendingRefusal {
   const rest = `${amountText(left, unit)} of ${amountText(share.budget.amount, unit)} left`
-  const message = `budget exceeded: ${name} has ${rest} and begins anew at ${new Date(end).toISOString()}`
+  if (end >= NEVER) {
+    const message = `budget exceeded: ${name} has ${rest} and does not begin anew`
+    return { status: 429, code: 'budget_exceeded', message, retryAfter: null }
+  }
+  const time = new Date(end).toISOString()
+  const when = share.budget.partMs === null ? `begins anew at ${time}` : `has more at ${time}`
+  const message = `budget exceeded: ${name} has ${rest} and ${when}`
   const retryAfter = Math.max(1, Math.ceil((end - now) / 1000))
   return { status: 429, code: 'budget_exceeded', message, retryAfter }
 }

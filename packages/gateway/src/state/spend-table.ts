@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { amountOf, MOST_AMOUNT, PERIOD_MASK, periodOf, SET_BACK, wordOf } from './spend-word.ts'
 
 /**
  * Amounts that many threads spend from budgets, by key, in shared memory without locks. Each key has a slot of two words:
@@ -30,6 +31,11 @@ export class SpendTable {
    */
   static size(keys: number): number {
     return Math.ceil((keys * 2 * 2 + LEASES * LEASE_WORDS) / 3)
+  }
+
+  /** The number of slots. */
+  get slots(): number {
+    return this.#slots
   }
 
   /** The slot of a key; null when the table has no room for another key. */
@@ -219,9 +225,6 @@ export interface Lease {
   id: bigint
 }
 
-/** The largest amount of a budget. */
-const MOST_AMOUNT = 2 ** 50 - 1
-
 const FREE = 0n
 /** The lease is about to be free. A thread that dies now loses the lease, and no amount. */
 const CLOSING = 1n
@@ -230,20 +233,3 @@ const LEASE_WORDS = 3
 const PROBES = 128
 const SALT_BYTES = 16
 const TAG_BITS = 20n
-const AMOUNT_BITS = 50n
-const AMOUNT_MASK = (1n << AMOUNT_BITS) - 1n
-const PERIOD_MASK = 2 ** 14 - 1
-/** The number of periods that a clock may be set back. */
-const SET_BACK = 2
-
-function wordOf(period: number, amount: number): bigint {
-  return (BigInt(period & PERIOD_MASK) << AMOUNT_BITS) | BigInt(amount)
-}
-
-function periodOf(word: bigint): number {
-  return Number(word >> AMOUNT_BITS)
-}
-
-function amountOf(word: bigint): number {
-  return Number(word & AMOUNT_MASK)
-}

@@ -14,7 +14,9 @@ export interface KeyLimit {
 export interface KeyBudget {
   readonly usd?: number
   readonly tokens?: number
-  readonly per: 'Hour' | 'Day' | 'Week' | 'Month'
+  readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
+  /** Counts the last hour, day, 7 days or 30 days in place of a period of the calendar. */
+  readonly rolling?: boolean
   readonly timeZone?: string
 }
 

@@ -189,9 +189,9 @@ export function readBudget({ litellm, general }: Sections): object | null {
   for (const section of [litellm, general]) {
     const [amount, period] = [section?.get('max_budget') ?? null, section?.get('budget_duration') ?? null]
     if (amount === null) continue
-    const per = PERIODS.get(period?.text ?? '')
+    const per = period === null ? 'Lifetime' : PERIODS.get(period.text ?? '')
     if (amount.number === null || amount.number <= 0 || per === undefined) {
-      amount.notCarried('budgets are for an hour, a day, a week or a month', true)
+      amount.notCarried('budgets are for an hour, a day, a week, a month or a lifetime', true)
       continue
     }
     amount.changed('for all clients together, by public prices; calls without a known price are not counted')

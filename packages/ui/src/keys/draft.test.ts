@@ -31,6 +31,8 @@ const keys = fc
       fc.array(
         fc.oneof(
           fc.record({ usd: fc.integer({ min: 1 }), per: fc.constantFrom('Hour', 'Day', 'Week', 'Month') }),
+          fc.record({ usd: fc.integer({ min: 1 }), per: fc.constant('Lifetime') }),
+          fc.record({ tokens: fc.integer({ min: 1 }), per: fc.constant('Week'), rolling: fc.constant(true) }),
           fc.record({ tokens: fc.integer({ min: 1 }), per: fc.constant('Day'), timeZone: fc.constant('Asia/Tokyo') }),
         ),
         { minLength: 1, maxLength: 3 },
@@ -64,7 +66,7 @@ describe('the form of a key', () => {
     assert.deepEqual(patchOf(before, { ...before, owner: ' bob ', models: ' \n', routes: 'a, b\nc' }), {
       ...{ owner: 'bob', models: null, routes: ['a', 'b', 'c'] },
     })
-    const budgets = [{ amount: '1,000', of: 'tokens', per: 'Hour', timeZone: '' } as const]
+    const budgets = [{ amount: '1,000', of: 'tokens', per: 'Hour', isRolling: false, timeZone: '' } as const]
     assert.deepEqual(patchOf(before, { ...before, budgets }), { budgets: [{ tokens: 1000, per: 'Hour' }] })
     const limits = [{ amount: 'many', of: 'requests', unit: 'Hours' } as const]
     assert.deepEqual(patchOf(before, { ...before, limits }), { limits: [{ requests: 'many', unit: 'Hours' }] })

@@ -10,6 +10,7 @@ export interface BudgetDraft {
   readonly amount: string
   readonly of: 'usd' | 'tokens'
   readonly per: KeyBudgetView['per']
+  readonly isRolling: boolean
   readonly timeZone: string
 }
 
@@ -34,7 +35,7 @@ export interface EntryDraft {
 export type DraftField = keyof EntryDraft
 
 export const NEW_LIMIT: LimitDraft = { amount: '', of: 'requests', unit: 'Minutes' }
-export const NEW_BUDGET: BudgetDraft = { amount: '', of: 'usd', per: 'Month', timeZone: '' }
+export const NEW_BUDGET: BudgetDraft = { amount: '', of: 'usd', per: 'Month', isRolling: false, timeZone: '' }
 
 export const EMPTY_DRAFT: EntryDraft = {
   ...{ name: '', owner: '', team: '', parent: '', models: '', routes: '', limits: [], budgets: [] },
@@ -62,8 +63,9 @@ function limitDraft({ requests, tokens, calls, unit = 'Minutes' }: KeyLimitView)
     : { amount: String(requests), of: 'requests', unit }
 }
 
-function budgetDraft({ usd, tokens, per, timeZone = '' }: KeyBudgetView): BudgetDraft {
-  return { amount: String(usd ?? tokens ?? ''), of: usd === undefined ? 'tokens' : 'usd', per, timeZone }
+function budgetDraft({ usd, tokens, per, rolling = false, timeZone = '' }: KeyBudgetView): BudgetDraft {
+  const of = usd === undefined ? 'tokens' : 'usd'
+  return { amount: String(usd ?? tokens ?? ''), of, per, isRolling: rolling, timeZone }
 }
 
 /** The value of a field for the admin API; null when it is empty. */
@@ -78,8 +80,9 @@ function valueOf(draft: EntryDraft, field: DraftField): unknown {
       )
     case 'budgets':
       return orNull(
-        draft.budgets.map(({ amount, of, per, timeZone }) => ({
+        draft.budgets.map(({ amount, of, per, isRolling, timeZone }) => ({
           ...{ [of]: numberOf(amount), per },
+          ...(isRolling && { rolling: true }),
           ...(timeZone.trim() !== '' && { timeZone: timeZone.trim() }),
         })),
       )

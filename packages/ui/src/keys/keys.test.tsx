@@ -46,6 +46,8 @@ describe('the list of keys', () => {
         sampleKey({ owner: 'Ann', team: 'support', budgets, expires: '2999-01-31T12:00:00.000Z' }),
         sampleKey({ id: 'k2', name: 'old', state: 'revoked', secrets: [] }),
         sampleKey({ id: 'k3', name: 'web', budgets: [sampleBudget({ spent: null, left: null })] }),
+        sampleKey({ id: 'k4', name: 'roll', budgets: [sampleBudget({ per: 'Week', rolling: true })] }),
+        sampleKey({ id: 'k5', name: 'once', budgets: [sampleBudget({ per: 'Lifetime', resetsAt: null })] }),
       ],
     })
     await openPage(t, '/keys')
@@ -57,6 +59,10 @@ describe('the list of keys', () => {
     )
     assert.ok(screen.getByRole('row', { name: /^old .*revoked – / }))
     assert.match(screen.getByRole('row', { name: /^web/ }).textContent ?? '', /unknown of \$5\.00 per day/)
+    assert.match(screen.getByRole('row', { name: /^roll/ }).textContent ?? '', /of \$5\.00 in the last 7 days, 10 %/)
+    assert.ok(within(screen.getByRole('row', { name: /^roll/ })).getByTitle('Has more at 2026-11-20 00:00'))
+    assert.match(screen.getByRole('row', { name: /^once/ }).textContent ?? '', /of \$5\.00 for ever, 10 %/)
+    assert.ok(within(screen.getByRole('row', { name: /^once/ })).getByTitle('Never begins anew'))
     assert.equal(document.title, 'Keys · Portico')
   })
 
@@ -174,7 +180,9 @@ describe('a new key', () => {
     await user.selectOptions(await form.findByLabelText('Team'), 'support')
     await user.click(form.getByRole('button', { name: 'Add a budget' }))
     await user.type(form.getByLabelText('Amount of budget 1'), '5')
-    await user.selectOptions(form.getByLabelText('Period of budget 1'), 'Day')
+    await user.type(form.getByLabelText('Time zone of budget 1'), 'Asia/Tokyo')
+    await user.selectOptions(form.getByLabelText('Period of budget 1'), 'in the last 24 hours')
+    assert.equal(form.queryByLabelText('Time zone of budget 1'), null)
     await user.click(form.getByRole('button', { name: 'Add a limit' }))
     await user.type(form.getByLabelText('Amount of limit 1'), '4')
     await user.selectOptions(form.getByLabelText('What limit 1 counts'), 'calls')
@@ -186,7 +194,7 @@ describe('a new key', () => {
     assert.ok(shown.getByRole('button', { name: 'Copy the key' }))
     assert.deepEqual(gateway.seen('POST /api/keys').at(-1)?.body, {
       ...{ name: 'support-bot', team: 'support', models: ['gpt-*', 'mock'] },
-      ...{ budgets: [{ usd: 5, per: 'Day' }], limits: [{ calls: 4 }] },
+      ...{ budgets: [{ usd: 5, per: 'Day', rolling: true }], limits: [{ calls: 4 }] },
       expires: new Date('2999-01-31T12:00').toISOString(),
     })
     await user.keyboard('o{Escape}')

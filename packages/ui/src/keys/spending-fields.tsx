@@ -16,7 +16,7 @@ export function BudgetFields({ draft, problems, onChange }: SpendingProps) {
   return (
     <fieldset className="keys-list">
       <legend>Budgets</legend>
-      {budgets.map(({ amount, of, per, timeZone }, at) => (
+      {budgets.map(({ amount, of, per, isRolling, timeZone }, at) => (
         <Item
           key={at}
           name={`budget ${at + 1}`}
@@ -38,16 +38,18 @@ export function BudgetFields({ draft, problems, onChange }: SpendingProps) {
           />
           <NativeSelect
             aria-label={`Period of budget ${at + 1}`}
-            value={per}
+            value={isRolling ? `${ROLLING}${per}` : per}
             data={PERIODS}
-            onChange={(event) => set(at, { per: event.currentTarget.value as BudgetDraft['per'] })}
+            onChange={(event) => set(at, periodOf(event.currentTarget.value))}
           />
-          <TextInput
-            aria-label={`Time zone of budget ${at + 1}`}
-            placeholder="UTC"
-            value={timeZone}
-            onChange={(event) => set(at, { timeZone: event.currentTarget.value })}
-          />
+          {!isRolling && per !== 'Lifetime' && (
+            <TextInput
+              aria-label={`Time zone of budget ${at + 1}`}
+              placeholder="UTC"
+              value={timeZone}
+              onChange={(event) => set(at, { timeZone: event.currentTarget.value })}
+            />
+          )}
         </Item>
       ))}
       <ListEnd
@@ -108,6 +110,13 @@ export function LimitFields({ draft, problems, onChange }: SpendingProps) {
   )
 }
 
+/** The fields of a chosen period; only a period of the calendar has a time zone. */
+function periodOf(value: string): Partial<BudgetDraft> {
+  const isRolling = value.startsWith(ROLLING)
+  const per = (isRolling ? value.slice(ROLLING.length) : value) as BudgetDraft['per']
+  return { per, isRolling, ...((isRolling || per === 'Lifetime') && { timeZone: '' }) }
+}
+
 interface ItemProps {
   name: string
   problem: string | undefined
@@ -151,11 +160,17 @@ const BUDGET_UNITS = [
   { value: 'usd', label: 'US dollars' },
   { value: 'tokens', label: 'tokens' },
 ]
+const ROLLING = 'rolling '
 const PERIODS = [
   { value: 'Hour', label: 'per hour' },
   { value: 'Day', label: 'per day' },
   { value: 'Week', label: 'per week' },
   { value: 'Month', label: 'per month' },
+  { value: `${ROLLING}Hour`, label: 'in the last hour' },
+  { value: `${ROLLING}Day`, label: 'in the last 24 hours' },
+  { value: `${ROLLING}Week`, label: 'in the last 7 days' },
+  { value: `${ROLLING}Month`, label: 'in the last 30 days' },
+  { value: 'Lifetime', label: 'for ever' },
 ]
 const LIMIT_UNITS = [
   { value: 'requests', label: 'requests' },

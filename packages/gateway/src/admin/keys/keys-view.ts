@@ -12,7 +12,9 @@ export interface KeyBudgetView {
   /** US dollars. */
   readonly usd?: number
   readonly tokens?: number
-  readonly per: 'Hour' | 'Day' | 'Week' | 'Month'
+  readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
+  /** Counts the last hour, day, 7 days or 30 days in place of a period of the calendar. */
+  readonly rolling?: boolean
   readonly timeZone?: string
 }
 
@@ -21,8 +23,8 @@ export interface SpentBudgetView extends KeyBudgetView {
   /** The amount that is spent or reserved in the current period; null while the store of budgets does not answer. */
   readonly spent: string | number | null
   readonly left: string | number | null
-  /** The beginning of the next period. */
-  readonly resetsAt: string
+  /** The beginning of the next period, or the time at which a rolling period has more room; null for `Lifetime`. */
+  readonly resetsAt: string | null
 }
 
 /** A key that clients may present. A key has several while it is rotated. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { createKeyedTable } from '../../state/keyed-budgets.ts'
+import { PartTable, partTableId } from '../../state/part-table.ts'
 import { SpendTable } from '../../state/spend-table.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import { request } from '../../testing/client.ts'
@@ -57,6 +58,31 @@ describe('the file of budgets', () => {
     journal.fill('100 route/budget/other/usd/Day/UTC/', other)
     assert.equal(new SpendTable(other, Math.random).save().slots.length, 0)
     journal.close(new Map([[ID, again]]))
+  })
+
+  test('has what was spent in each part of a rolling period', (t) => {
+    const folder = useFolder(t)
+    const create = () => createKeyedTable(PartTable.size(200))
+    const buffer = create()
+    const table = new PartTable(buffer)
+    table.add(3, 1_000, 30)
+    table.add(3, 1_004, 4)
+    table.add(199, 1_004, 5)
+    const id = partTableId(ID)
+    open(folder).close(new Map([[id, buffer]]))
+
+    const again = create()
+    open(folder).fill(id, again)
+    const restored = new PartTable(again)
+    assert.deepEqual(restored.save(), table.save())
+    assert.deepEqual(
+      [3, 4, 199].map((slot) => restored.oldest(slot, 1_010)),
+      [1_000, null, 1_004],
+    )
+    assert.deepEqual(
+      [3, 4, 199].map((slot) => restored.expire(slot, 1_025)),
+      [30, 0, 0],
+    )
   })
 
   test('keeps tables that the config does not have at the moment', (t) => {

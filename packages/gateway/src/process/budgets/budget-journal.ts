@@ -1,13 +1,16 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { isPartTable, PartTable, type SavedParts } from '../../state/part-table.ts'
 import { type SavedSpending, SpendTable } from '../../state/spend-table.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 
+type SavedTable = SavedSpending | SavedParts
+
 /** The contents of the file. */
 interface SavedBudgets {
   readonly version: number
-  readonly tables: Readonly<Record<string, SavedSpending>>
+  readonly tables: Readonly<Record<string, SavedTable>>
 }
 
 /**
@@ -20,7 +23,7 @@ export class BudgetJournal {
   readonly #lock: string
   readonly #log: Logger
   /** The tables of the file, also those that the live config does not have: a config that has them again continues. */
-  readonly #saved: Map<string, SavedSpending>
+  readonly #saved: Map<string, SavedTable>
   #written = ''
   #timer: NodeJS.Timeout | null = null
   #warnedAt = -Infinity
@@ -52,7 +55,9 @@ export class BudgetJournal {
   /** Fills a new table with what the file has of it. */
   fill(id: string, buffer: SharedArrayBuffer): void {
     const saved = this.#saved.get(id)
-    if (saved !== undefined) SpendTable.restore(buffer, saved)
+    if (saved === undefined) return
+    if ('words' in saved) PartTable.restore(buffer, saved)
+    else SpendTable.restore(buffer, saved)
   }
 
   /** Begins to write the file; `tables` are those of the live config. */
@@ -69,7 +74,7 @@ export class BudgetJournal {
 
   #save(all: TableSet): void {
     for (const [id, buffer] of all) {
-      if (isBudgetTable(id)) this.#saved.set(id, new SpendTable(buffer, Math.random).save())
+      if (isBudgetTable(id)) this.#saved.set(id, saveTable(id, buffer))
     }
     const text = JSON.stringify({ version: VERSION, tables: Object.fromEntries(this.#saved) })
     if (text === this.#written) return
@@ -116,6 +121,10 @@ function otherOwner(lock: string): number | null {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner : null
   }
+}
+
+function saveTable(id: string, buffer: SharedArrayBuffer): SavedTable {
+  return isPartTable(id) ? new PartTable(buffer).save() : new SpendTable(buffer, Math.random).save()
 }
 
 function isBudgetTable(id: string): boolean {

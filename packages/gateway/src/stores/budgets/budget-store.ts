@@ -1,7 +1,8 @@
-import type { Period } from '../../state/calendar.ts'
+import type { CountedPeriod } from '../../state/budget-period.ts'
+import { MOST_AMOUNT } from '../../state/spend-word.ts'
 
 /** A budget, or one for each key. */
-export interface Budget {
+export interface Budget extends CountedPeriod {
   /** Names the budget; the same in every worker, generation and gateway that shares it. */
   readonly id: string
   /** Billionths of a US dollar, or tokens. */
@@ -10,8 +11,6 @@ export interface Budget {
   readonly maxKeys: number
   /** Whether requests choose the key, so that a store that has no fixed size must count the keys. */
   readonly isKeyed: boolean
-  /** The period of a moment, in milliseconds since 1970. */
-  periodAt(now: number): Period
 }
 
 /** The budget of one key. */
@@ -35,13 +34,13 @@ export interface BudgetStore {
   balances(shares: readonly BudgetShare[]): readonly BudgetBalance[] | Promise<readonly BudgetBalance[] | null> | null
 }
 
-export type BudgetRoom = Pick<Budget, 'id' | 'maxKeys'>
+export type BudgetRoom = Pick<Budget, 'id' | 'maxKeys' | 'partMs'>
 
 /** The amount of a share in the current period. */
 export interface BudgetBalance {
   /** Spent or reserved. */
   readonly used: number
-  /** The end of the period, by the clock of the store. */
+  /** The end of the period, or the time at which a rolling period has more room, by the clock of the store. */
   readonly end: number
 }
 
@@ -70,7 +69,7 @@ export type BudgetDecision =
   /** The store could not decide. */
   | { readonly kind: 'unavailable' }
 
-/** The rest of the budget, and the end of its period; times are those of the store's clock. */
+/** The rest of the budget, and the time at which there is more; times are those of the store's clock. */
 export interface ExceededBudget {
   readonly kind: 'exceeded'
   readonly index: number
@@ -81,9 +80,6 @@ export interface ExceededBudget {
 
 /** A reservation is renewed while its call lives; that of a thread that died ends after this time. */
 export const LEASE_MS = 30_000
-
-/** The largest amount that a budget counts. */
-export const MOST_AMOUNT = 2 ** 50 - 1
 
 /** Providers may report any number, and budgets count whole ones. */
 export function wholeAmount(amount: number): number {

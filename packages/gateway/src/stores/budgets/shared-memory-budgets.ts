@@ -1,6 +1,8 @@
 import type { KeyedTables } from '../../state/keyed-tables.ts'
-import { type Lease, SpendTable } from '../../state/spend-table.ts'
-import { LEASE_MS, wholeAmount } from './budget-store.ts'
+import { PartTable, partTableId } from '../../state/part-table.ts'
+import { SpendTable } from '../../state/spend-table.ts'
+import { type AccountParts, BudgetAccounts, type BudgetMemory, type HeldAmount } from './budget-accounts.ts'
+import { wholeAmount } from './budget-store.ts'
 import type {
   Budget,
   BudgetBalance,
@@ -11,13 +13,8 @@ import type {
   BudgetStore,
 } from './budget-store.ts'
 
-interface MemoryParts {
+interface MemoryParts extends AccountParts {
   tables: KeyedTables
-  /** Milliseconds since 1970. */
-  clock(): number
-  /** Milliseconds of a clock that all workers share. */
-  monotonic(): number
-  random(): number
 }
 
 /** Budgets in memory that the workers of one process share. All calls are synchronous. */
@@ -31,7 +28,7 @@ export class SharedMemoryBudgets implements BudgetStore {
   }
 
   prepare(room: BudgetRoom): boolean {
-    return this.#tableOf(room) !== null
+    return this.#memoryOf(room) !== null
   }
 
   open(shares: readonly BudgetShare[]): MemoryReservation {
@@ -46,38 +43,31 @@ export class SharedMemoryBudgets implements BudgetStore {
     return shares.map(({ budget, key }) => {
       const own = this.#accountsOf(budget)
       const slot = own?.slot(key) ?? null
-      return {
-        used: own === null || slot === null ? 0 : own.used(slot),
-        end: budget.periodAt(this.#parts.clock()).end,
-      }
+      return own === null || slot === null
+        ? { used: 0, end: budget.periodAt(this.#parts.clock()).end }
+        : { used: own.used(slot), end: own.end(slot) }
     })
   }
 
   #accountsOf(budget: Budget): BudgetAccounts | null {
     const known = this.#accounts.get(budget)
     if (known !== undefined) return known
-    const table = this.#tableOf(budget)
-    if (table === null) return null
-    const accounts = new BudgetAccounts(budget, table, this.#parts)
+    const memory = this.#memoryOf(budget)
+    if (memory === null) return null
+    const accounts = new BudgetAccounts(budget, memory, this.#parts)
     this.#accounts.set(budget, accounts)
     return accounts
   }
 
-  #tableOf({ id, maxKeys }: BudgetRoom): SpendTable | null {
+  #memoryOf({ id, maxKeys, partMs }: BudgetRoom): BudgetMemory | null {
     const buffer = this.#parts.tables.keyed(id, SpendTable.size(maxKeys))
     if (buffer === null) return null
     const table = this.#tables.get(buffer) ?? new SpendTable(buffer, () => this.#parts.random())
     this.#tables.set(buffer, table)
-    return table
+    if (partMs === null) return { table, parts: null }
+    const parts = this.#parts.tables.keyed(partTableId(id), PartTable.size(table.slots))
+    return parts === null ? null : { table, parts: new PartTable(parts) }
   }
-}
-
-/** The amount that a request has reserved of one budget. */
-interface HeldAmount {
-  readonly slot: number
-  readonly period: number
-  readonly lease: Lease | null
-  amount: number
 }
 
 /** The accounts of a share; null when there is no room for its key. */
@@ -160,109 +150,7 @@ class MemoryReservation implements BudgetReservation {
   #exceeded(index: number): BudgetDecision {
     const account = this.#accounts[index] ?? null
     if (account === null) return { kind: 'keysFull', index }
-    const { now, end } = account.own.period
-    return { kind: 'exceeded', index, left: account.own.left(account.slot), end, now }
+    const { own, slot } = account
+    return { kind: 'exceeded', index, left: own.left(slot), end: own.end(slot), now: own.now }
   }
 }
-
-/** The amounts of one budget, by slot of its table. */
-class BudgetAccounts {
-  readonly #table: SpendTable
-  readonly #budget: Budget
-  readonly #parts: MemoryParts
-  #sweptAt = -Infinity
-  /** The key of the last request with its slot: most budgets have one key. */
-  #last: { readonly key: string; readonly slot: number | null } | null = null
-
-  constructor(budget: Budget, table: SpendTable, parts: MemoryParts) {
-    this.#budget = budget
-    this.#table = table
-    this.#parts = parts
-  }
-
-  /** The slot of a key; null when there is no room for another key. */
-  slot(key: string): number | null {
-    if (this.#last?.key !== key) this.#last = { key, slot: this.#table.slot(key) }
-    return this.#last.slot
-  }
-
-  get period(): { number: number; end: number; now: number } {
-    const now = this.#parts.clock()
-    const { number, end } = this.#budget.periodAt(now)
-    return { number, end, now }
-  }
-
-  /** The amount that is spent or reserved in the current period. */
-  used(slot: number): number {
-    return this.#table.amount(slot, this.period.number)
-  }
-
-  /** The rest of the budget in the current period. */
-  left(slot: number): number {
-    return Math.max(0, this.#budget.amount - this.used(slot))
-  }
-
-  /** Whether anything is left, once the reservations of threads that died are taken back. */
-  hasRest(slot: number): boolean {
-    return this.left(slot) > 0 || (this.#sweep() && this.left(slot) > 0)
-  }
-
-  /** Reserves an amount; null when less is left. */
-  reserve(slot: number, amount: number): HeldAmount | null {
-    const lease = this.#table.open(this.#parts.monotonic() + LEASE_MS)
-    const period = this.#take(slot, amount)
-    if (period === null) {
-      if (lease !== null) this.#table.close(lease)
-      return null
-    }
-    if (lease !== null) this.#table.keep(lease, slot, period, amount)
-    return { slot, period, lease, amount }
-  }
-
-  /** Changes the amount of a reservation; false when there is no room for a larger one. */
-  move(held: HeldAmount, amount: number): boolean {
-    const { slot, period, lease } = held
-    const more = amount - held.amount
-    if (more > 0 && !this.#table.grow(slot, period, more, this.#budget.amount)) return false
-    // A lease that has ended was taken back already.
-    if (more < 0 && !this.renew(held)) return true
-    held.amount = amount
-    // The lease is never for more than the slot has, so that a thread that dies gives nothing back twice.
-    if (lease !== null) this.#table.keep(lease, slot, period, amount)
-    if (more < 0) this.#table.change(slot, period, more)
-    return true
-  }
-
-  /** Replaces a reservation by what the call has cost. */
-  settle({ slot, period, lease, amount }: HeldAmount, spent: number): void {
-    const isHeld = lease === null || this.#table.close(lease)
-    this.#table.change(slot, period, isHeld ? spent - amount : spent)
-  }
-
-  /** Counts an amount that was not reserved. */
-  charge(slot: number, spent: number): void {
-    if (spent > 0) this.#table.charge(slot, this.period.number, spent)
-  }
-
-  /** Moves the end of the lease; false when the lease has ended. */
-  renew({ lease }: HeldAmount): boolean {
-    return lease === null || this.#table.renew(lease, this.#parts.monotonic() + LEASE_MS)
-  }
-
-  #take(slot: number, amount: number): number | null {
-    const { number } = this.period
-    const taken = this.#table.take(slot, number, amount, this.#budget.amount)
-    if (taken !== null || !this.#sweep()) return taken
-    return this.#table.take(slot, number, amount, this.#budget.amount)
-  }
-
-  /** Takes back the reservations of threads that died, at most once per second. */
-  #sweep(): boolean {
-    const now = this.#parts.monotonic()
-    if (now - this.#sweptAt < SWEEP_MS) return false
-    this.#sweptAt = now
-    return this.#table.sweep(now) > 0
-  }
-}
-
-const SWEEP_MS = 1_000

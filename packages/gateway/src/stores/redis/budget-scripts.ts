@@ -1,33 +1,42 @@
 import { hash } from 'node:crypto'
-import { LEASE_MS, MOST_AMOUNT } from '../budgets/budget-store.ts'
+import { PARTS } from '../../state/budget-period.ts'
+import { MOST_AMOUNT } from '../../state/spend-word.ts'
+import { LEASE_MS } from '../budgets/budget-store.ts'
 
 /**
  * The steps of a reservation, each one script, which Redis runs as a whole. Budgets of a period have their own keys:
  *
- *     <share>         hash: `s` spent, `r` reserved, `a:<id>` what the reservation <id> holds
+ *     <share>         hash: `s` spent, `r` reserved, `a:<id>` what the reservation <id> holds, `o` the oldest part
  *     <share>:leases  sorted set: the ends of the leases by <id>
+ *     <share>:parts   hash: what was spent in each part of a rolling period
  *     <keys>          the number of keys of the budget in the period, if requests choose the keys
  *     <pulse>         hash: when a gateway was last `seen`, and until when leases are on `hold`
  *     <done:id>       a reservation that is settled, so that a repeated or late command changes nothing
  *
  * Times are those of Redis, so that the clocks of gateways do not matter. The keys of a period are kept for a day after
- * its end, for calls that end late and for a clock that is set back. When no gateway was seen for a while, Redis was
+ * its end, for calls that end late and for a clock that is set back; those of a rolling period (`partMs` is not 0) until
+ * nothing was spent for its length and a day. When no gateway was seen for a while, Redis was
  * away or its clock was set: leases then stay for another `LEASE_MS`, in which live gateways renew theirs.
  *
  * The reply is 1 when everything is done, because replies of each request are read in JavaScript; otherwise it is a list
- * of the reason, the time, the position of the share and what is left of it.
+ * of the reason, the time, the position of the share, what is left of it, and when there is more.
  */
 export interface BudgetScripts {
-  /** KEYS: pulse, then the shares. ARGV: for each share: limit, start, end. */
+  /** KEYS: pulse, then the shares. ARGV: for each share: limit, start, end, partMs. */
   readonly check: Script
   /**
    * KEYS: pulse, done, then the shares, then the counters of those whose `most` is not 0. ARGV: id, `new` or `move`, the
-   * number of shares, then for each share: amount, limit, start, end, most.
+   * number of shares, then for each share: amount, limit, start, end, most, partMs.
    */
   readonly reserve: Script
+  /** KEYS: the share of a rolling period. ARGV: partMs. The reply is what is spent or reserved, and when there is more. */
+  readonly balance: Script
   /** KEYS: pulse, then the shares. ARGV: id. */
   readonly renew: Script
-  /** Several settlements. KEYS: for each one: done, then its shares. ARGV: for each one: id, number of shares, then spent, end. */
+  /**
+   * Several settlements. KEYS: for each one: done, then its shares. ARGV: for each one: id, number of shares, then for each
+   * share: spent, end, partMs.
+   */
   readonly settle: Script
 }
 
@@ -42,12 +51,13 @@ export function createBudgetScripts(time = `redis.call('TIME')`): BudgetScripts 
   const clock = `
 local t = ${time}
 local now = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
-${PULSE}`
+`
   return {
-    check: script(`${clock}${SHARED}${CHECK}`),
-    reserve: script(`${KEPT}${clock}${SHARED}${RESERVE}`),
-    renew: script(`${clock}${RENEW}`),
-    settle: script(`${KEPT}${SETTLE}`),
+    check: script(`${clock}${PULSE}${SHARED}${ROLLING}${CHECK}`),
+    reserve: script(`${KEPT}${clock}${PULSE}${SHARED}${ROLLING}${RESERVE}`),
+    balance: script(`${clock}${SHARED}${ROLLING}${BALANCE}`),
+    renew: script(`${clock}${PULSE}${RENEW}`),
+    settle: script(`${KEPT}${clock}${ROLLING}${SETTLE}`),
   }
 }
 
@@ -90,15 +100,46 @@ local function sweep(share)
 end
 `
 
+/** Parts of rolling periods: `expire` takes out what is outside the period, `moreAt` is when the next part leaves it. */
+const ROLLING = `
+local PARTS = ${PARTS}
+local function expire(share, partMs)
+  if partMs == 0 then return end
+  local oldest = tonumber(redis.call('HGET', share, 'o'))
+  local last = math.floor(now / partMs) - PARTS - 1
+  if not oldest or oldest > last then return end
+  local gone, rest, all = 0, nil, redis.call('HGETALL', share .. ':parts')
+  for i = 1, #all, 2 do
+    local part = tonumber(all[i])
+    if part <= last then
+      gone = gone + tonumber(all[i + 1])
+      redis.call('HDEL', share .. ':parts', all[i])
+    elseif not rest or part < rest then
+      rest = part
+    end
+  end
+  local spent = math.max(0, (tonumber(redis.call('HGET', share, 's')) or 0) - gone)
+  redis.call('HSET', share, 's', string.format('%.0f', spent))
+  if rest then redis.call('HSET', share, 'o', string.format('%.0f', rest)) else redis.call('HDEL', share, 'o') end
+end
+local function moreAt(share, to, partMs)
+  if partMs == 0 then return to end
+  local part = tonumber(redis.call('HGET', share, 'o')) or math.floor(now / partMs)
+  return (part + PARTS + 1) * partMs
+end
+`
+
 const CHECK = `
-for i = 0, #KEYS - 2 do
-  if now < tonumber(ARGV[i * 3 + 2]) or now >= tonumber(ARGV[i * 3 + 3]) then return {'clock', now} end
+for a = 1, #ARGV, 4 do
+  if now < tonumber(ARGV[a + 1]) or now >= tonumber(ARGV[a + 2]) then return {'clock', now} end
 end
 for i = 0, #KEYS - 2 do
-  local share, limit = KEYS[i + 2], tonumber(ARGV[i * 3 + 1])
+  local share, limit = KEYS[i + 2], tonumber(ARGV[i * 4 + 1])
+  local to, partMs = tonumber(ARGV[i * 4 + 3]), tonumber(ARGV[i * 4 + 4])
+  expire(share, partMs)
   if used(share) >= limit then
     sweep(share)
-    if used(share) >= limit then return {'exceeded', now, i, 0} end
+    if used(share) >= limit then return {'exceeded', now, i, 0, moreAt(share, to, partMs)} end
   end
 end
 return 1
@@ -108,14 +149,16 @@ const RESERVE = `
 local id, own, n = ARGV[1], 'a:' .. ARGV[1], tonumber(ARGV[3])
 if redis.call('EXISTS', KEYS[2]) == 1 then return {'done', now} end
 if ARGV[2] == 'new' then
-  for a = 4, #ARGV, 5 do
+  for a = 4, #ARGV, 6 do
     if now < tonumber(ARGV[a + 2]) or now >= tonumber(ARGV[a + 3]) then return {'clock', now} end
   end
 end
 local shares, counter = {}, 2 + n
 for i = 1, n do
-  local a, key = i * 5 - 1, KEYS[2 + i]
+  local a, key = i * 6 - 2, KEYS[2 + i]
   local amount, limit, most = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 4])
+  local partMs = tonumber(ARGV[a + 5])
+  expire(key, partMs)
   local sums = redis.call('HMGET', key, 's', 'r', own)
   if (tonumber(sums[1]) or 0) + (tonumber(sums[2]) or 0) - (tonumber(sums[3]) or 0) + amount > limit then
     sweep(key)
@@ -132,17 +175,18 @@ for i = 1, n do
     end
   end
   if amount > held and amount - held > limit - spent - reserved then
-    return {'exceeded', now, i - 1, math.max(0, limit - spent - reserved)}
+    return {'exceeded', now, i - 1, math.max(0, limit - spent - reserved), moreAt(key, tonumber(ARGV[a + 3]), partMs)}
   end
   shares[i] = share
 end
 for i, share in ipairs(shares) do
-  local expiry = string.format('%.0f', tonumber(ARGV[i * 5 + 2]) + KEPT)
+  local expiry = string.format('%.0f', tonumber(ARGV[i * 6 + 1]) + KEPT)
   redis.call('HSET', share.key, 'r', string.format('%.0f', share.reserved + share.amount - share.held),
     own, string.format('%.0f', share.amount))
   redis.call('ZADD', share.key .. ':leases', string.format('%.0f', now + LEASE), id)
+  -- The end of a rolling period moves on.
+  if share.fresh or ARGV[i * 6 + 3] ~= '0' then redis.call('PEXPIREAT', share.key, expiry) end
   if share.fresh then
-    redis.call('PEXPIREAT', share.key, expiry)
     if share.counter then
       redis.call('INCR', share.counter)
       redis.call('PEXPIREAT', share.counter, expiry)
@@ -152,6 +196,12 @@ for i, share in ipairs(shares) do
   if share.reserved == share.held then redis.call('PEXPIREAT', share.key .. ':leases', expiry) end
 end
 return 1
+`
+
+const BALANCE = `
+local share, partMs = KEYS[1], tonumber(ARGV[1])
+expire(share, partMs)
+return {used(share), moreAt(share, 0, partMs)}
 `
 
 const RENEW = `
@@ -167,7 +217,11 @@ while a < #ARGV do
   local id, own, n = ARGV[a], 'a:' .. ARGV[a], tonumber(ARGV[a + 1])
   if redis.call('SET', KEYS[key], '1', 'NX', 'PX', ${20 * 60_000}) then
     for i = 1, n do
-      local share, spent, to = KEYS[key + i], tonumber(ARGV[a + i * 2]), tonumber(ARGV[a + i * 2 + 1])
+      local at = a + i * 3 - 1
+      local share, spent, to, partMs = KEYS[key + i], tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+      if partMs > 0 then to = now + (PARTS + 1) * partMs end
+      local expiry = string.format('%.0f', to + KEPT)
+      expire(share, partMs)
       local sums = redis.call('HMGET', share, 's', 'r', own)
       local held = tonumber(sums[3])
       if held then
@@ -179,12 +233,16 @@ while a < #ARGV do
         local reserved = (tonumber(sums[2]) or 0) - (held or 0)
         redis.call('HSET', share, 's', string.format('%.0f', sum), 'r', string.format('%.0f', reserved))
       end
-      if not sums[1] and not sums[2] and spent > 0 then
-        redis.call('PEXPIREAT', share, string.format('%.0f', to + KEPT))
+      if spent > 0 and partMs > 0 then
+        local part, oldest = math.floor(now / partMs), tonumber(redis.call('HGET', share, 'o'))
+        redis.call('HINCRBY', share .. ':parts', string.format('%.0f', part), string.format('%.0f', spent))
+        redis.call('PEXPIREAT', share .. ':parts', expiry)
+        if not oldest or part < oldest then redis.call('HSET', share, 'o', string.format('%.0f', part)) end
       end
+      if spent > 0 and (partMs > 0 or not sums[1] and not sums[2]) then redis.call('PEXPIREAT', share, expiry) end
     end
   end
-  key, a = key + 1 + n, a + 2 + 2 * n
+  key, a = key + 1 + n, a + 2 + 3 * n
 end
 return 1
 `

@@ -69,8 +69,8 @@ describe('a reservation in Redis', { skip: noRedis }, () => {
     const run = async (script: keyof typeof scripts, keys: readonly string[], ...values: (string | number)[]) =>
       client.call(['EVALSHA', scripts[script].sha, String(keys.length), ...keys, ...values.map(String)])
     const end = Date.now() + 1e9
-    const reserve = ['id', 'new', 1, 60, 100, 0, end, 1]
-    for (let turn = 0; turn < 2; turn++) assert.equal(await run('settle', ['done', 'share'], 'id', 1, 10, end), 1)
+    const reserve = ['id', 'new', 1, 60, 100, 0, end, 1, 0]
+    for (let turn = 0; turn < 2; turn++) assert.equal(await run('settle', ['done', 'share'], 'id', 1, 10, end, 0), 1)
     const late = await run('reserve', ['pulse', 'done', 'share', 'keys'], ...reserve)
     assert.equal(Array.isArray(late) && late[0], 'done')
     assert.deepEqual(await client.call(['HMGET', 'share', 's', 'r']), ['10', '0'])

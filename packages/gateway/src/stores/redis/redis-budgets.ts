@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import { PARTS } from '../../state/budget-period.ts'
 import type { CalloutOutcome } from '../../telemetry/metrics/callout-metrics.ts'
 import {
   type Budget,
@@ -69,9 +70,14 @@ export class RedisBudgets implements BudgetStore {
   async balances(shares: readonly BudgetShare[]): Promise<readonly BudgetBalance[] | null> {
     const read = async ({ budget, key }: BudgetShare): Promise<BudgetBalance> => {
       const { number, end } = budget.periodAt(this.now())
-      const sums = await this.#run(['HMGET', this.shareKey(budget, key, number), 's', 'r'])
-      const [spent = null, reserved = null] = Array.isArray(sums) ? (sums as readonly RedisReply[]) : []
-      return { used: Number(spent ?? 0) + Number(reserved ?? 0), end }
+      const at = this.shareKey(budget, key, number)
+      if (budget.partMs === null) {
+        const [spent = 0, reserved = 0] = numbersOf(await this.#run(['HMGET', at, 's', 'r']))
+        return { used: spent + reserved, end }
+      }
+      const call = { script: 'balance', keys: [at], values: [String(budget.partMs)] } as const
+      const [used = 0, more = 0] = numbersOf(await this.#run(this.#command(call)))
+      return { used, end: more }
     }
     try {
       return await Promise.all(shares.map(read))
@@ -132,7 +138,7 @@ export class RedisBudgets implements BudgetStore {
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error
       this.#parts.record(error.isTimeout ? 'timeout' : 'failed', performance.now() - startedAt)
-      return { kind: error.wasSent ? 'unknown' : 'unsent', now: 0, index: 0, left: 0 }
+      return { kind: error.wasSent ? 'unknown' : 'unsent', now: 0, index: 0, left: 0, end: 0 }
     }
   }
 
@@ -180,6 +186,7 @@ interface ScriptReply {
   readonly now: number
   readonly index: number
   readonly left: number
+  readonly end: number
 }
 
 /** The cost of one request: its keys and values in the `settle` script. */
@@ -217,10 +224,13 @@ class RedisReservation implements BudgetReservation {
       return {
         script: 'check',
         keys: [this.#store.key('pulse'), ...periods.map(({ at }) => at)],
-        values: this.#shares.flatMap(({ budget: { amount } }, i) => [String(amount), ...boundsOf(periods[i])]),
+        values: this.#shares.flatMap(({ budget: { amount } }, i) => {
+          const { start, end, partMs } = periods[i] ?? NO_PERIOD
+          return [amount, start, end, partMs].map(String)
+        }),
       }
     })
-    return this.#decisionOf(reply, periods)
+    return this.#decisionOf(reply)
   }
 
   async reserve(amounts: readonly number[]): Promise<BudgetDecision> {
@@ -235,14 +245,15 @@ class RedisReservation implements BudgetReservation {
       for (const [i, { budget }] of this.#shares.entries()) {
         const counter = periods[i]?.counter ?? null
         if (counter !== null) keys.push(counter)
-        values.push(String(wanted[i] ?? 0), String(budget.amount), ...boundsOf(periods[i]))
-        values.push(counter === null ? '0' : String(budget.maxKeys))
+        const { start, end, partMs } = periods[i] ?? NO_PERIOD
+        const most = counter === null ? 0 : budget.maxKeys
+        values.push(...[wanted[i] ?? 0, budget.amount, start, end, most, partMs].map(String))
       }
       return { script: 'reserve', keys, values }
     })
     // Nothing was reserved, so there is nothing to give back.
     if (reply.kind !== 'ok' && reply.kind !== 'unknown') this.#periods = earlier
-    const decision = this.#decisionOf(reply, periods)
+    const decision = this.#decisionOf(reply)
     if (decision === null) this.#amounts = wanted
     return decision
   }
@@ -259,9 +270,9 @@ class RedisReservation implements BudgetReservation {
     const periods = this.#periods ?? this.#currentPeriods()
     const keys = [this.#doneKey]
     const values = [this.#id, String(periods.length)]
-    for (const [i, { at, end }] of periods.entries()) {
+    for (const [i, { at, end, partMs }] of periods.entries()) {
       keys.push(at)
-      values.push(String(wholeAmount(spent[i] ?? 0)), String(end))
+      values.push(String(wholeAmount(spent[i] ?? 0)), String(end), String(partMs))
     }
     this.#store.settle({ keys, values })
   }
@@ -275,17 +286,24 @@ class RedisReservation implements BudgetReservation {
     return this.#shares.map(({ budget, key }) => {
       const { number, start, end } = budget.periodAt(now)
       const at = this.#store.shareKey(budget, key, number)
-      const counter = budget.isKeyed ? this.#store.key(`keys:${shortHash(budget.id)}:${number}`) : null
-      return { at, counter, start, end }
+      if (budget.partMs === null) return { at, counter: this.#counterKey(budget, number), start, end, partMs: 0 }
+      const partMs = budget.partMs
+      // Keys are counted by periods of the same length, because a counter that never ends would be full one day.
+      const counter = this.#counterKey(budget, Math.floor(now / (partMs * PARTS)))
+      return { at, counter, start, end: Math.floor(now) + partMs * (PARTS + 1), partMs }
     })
   }
 
-  #decisionOf(reply: ScriptReply, periods: readonly SharePeriod[]): BudgetDecision {
+  #counterKey(budget: Budget, number: number): string | null {
+    return budget.isKeyed ? this.#store.key(`keys:${shortHash(budget.id)}:${number}`) : null
+  }
+
+  #decisionOf(reply: ScriptReply): BudgetDecision {
     switch (reply.kind) {
       case 'ok':
         return null
       case 'exceeded':
-        return { ...reply, kind: 'exceeded', end: periods[reply.index]?.end ?? 0 }
+        return { ...reply, kind: 'exceeded' }
       case 'keysFull':
         return { kind: 'keysFull', index: reply.index }
       default:
@@ -301,24 +319,29 @@ interface SharePeriod {
   readonly counter: string | null
   readonly start: number
   readonly end: number
+  /** The length of a part of a rolling period; 0 for other periods. */
+  readonly partMs: number
 }
+
+const NO_PERIOD = { start: 0, end: 0, partMs: 0 }
 
 function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 32)
 }
 
-function boundsOf(period: SharePeriod | undefined): [start: string, end: string] {
-  return [String(period?.start ?? 0), String(period?.end ?? 0)]
+/** The numbers of a list of texts; what is missing is 0. */
+function numbersOf(reply: RedisReply): number[] {
+  return Array.isArray(reply) ? (reply as readonly RedisReply[]).map((value) => Number(value ?? 0)) : []
 }
 
 function scriptReply(reply: RedisReply): ScriptReply {
   if (reply === 1) return DONE
-  const [kind, now, index, left] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
+  const [kind, now, index, left, end] = Array.isArray(reply) ? (reply as readonly RedisReply[]) : []
   if (typeof kind !== 'string') throw new RedisUnavailable('Redis answered something unknown', { wasSent: true })
-  return { kind, now: Number(now ?? 0), index: Number(index ?? 0), left: Number(left ?? 0) }
+  return { kind, now: Number(now ?? 0), index: Number(index ?? 0), left: Number(left ?? 0), end: Number(end ?? 0) }
 }
 
-const DONE: ScriptReply = { kind: 'ok', now: 0, index: 0, left: 0 }
+const DONE: ScriptReply = { kind: 'ok', now: 0, index: 0, left: 0, end: 0 }
 
 /** Errors that another connection would not change. */
 const KEEPS_CONNECTION = new Set(['OOM', 'MISCONF', 'BUSY', 'NOREPLICAS'])

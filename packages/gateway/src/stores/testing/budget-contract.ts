@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { createCalendar } from '../../state/calendar.ts'
-import { type Budget, type BudgetDecision, type BudgetStore, LEASE_MS, MOST_AMOUNT } from '../budgets/budget-store.ts'
+import { countedPeriod, NEVER } from '../../state/budget-period.ts'
+import { MOST_AMOUNT } from '../../state/spend-word.ts'
+import { type Budget, type BudgetDecision, type BudgetStore, LEASE_MS } from '../budgets/budget-store.ts'
 
 /** A store with a clock that the test sets. */
 interface BudgetScene {
@@ -17,7 +18,9 @@ interface BudgetScene {
 }
 
 const NOON = Date.parse('2026-11-18T12:00:00Z')
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const ROLLING = countedPeriod({ per: 'Day', rolling: true })
 
 export function budgetOf(amount: number, fields: Partial<Budget> = {}): Budget {
   return {
@@ -25,7 +28,7 @@ export function budgetOf(amount: number, fields: Partial<Budget> = {}): Budget {
     amount,
     maxKeys: 100,
     isKeyed: true,
-    periodAt: createCalendar('Day', 'UTC'),
+    ...countedPeriod({ per: 'Day' }),
     ...fields,
   }
 }
@@ -156,6 +159,77 @@ export function describeBudgets(
       assert.equal((await ask(1)).decision?.kind, 'exceeded')
     })
 
+    test('with a rolling period count what was spent in the last 24 hours, and in the hour before', async (t) => {
+      const { ask, settle, setClock, balances } = await setUp(t, budgetOf(100, ROLLING))
+      await settle(await ask(60), 50)
+      await setClock(NOON + 3.5 * HOUR)
+      await settle(await ask(30, { by: 1 }), 30)
+      const { decision } = await ask(21)
+      assert.ok(decision?.kind === 'exceeded')
+      assert.deepEqual([decision.left, decision.now, decision.end], [20, NOON + 3.5 * HOUR, NOON + 25 * HOUR])
+      await setClock(NOON + 25 * HOUR - 1)
+      assert.equal((await ask(21)).decision?.kind, 'exceeded')
+      assert.deepEqual(await balances(), [{ used: 80, end: NOON + 25 * HOUR }])
+      await setClock(NOON + 25 * HOUR)
+      assert.deepEqual(await balances(), [{ used: 30, end: NOON + 28 * HOUR }])
+      const again = await ask(70, { by: 1 })
+      assert.equal(again.decision, null)
+      assert.equal((await ask(1)).decision?.kind, 'exceeded')
+      await settle(again, 0)
+      await setClock(NOON + 100 * HOUR)
+      assert.equal((await ask(100)).decision, null)
+    })
+
+    test('with a rolling period keep reservations until their calls end, however long', async (t) => {
+      const { ask, settle, pass } = await setUp(t, budgetOf(100, countedPeriod({ per: 'Hour', rolling: true })))
+      const held = await ask(90)
+      for (let minutes = 0; minutes < 70; minutes += 0.15) {
+        await pass(9_000)
+        held.reservation.renew()
+      }
+      assert.equal((await ask(11)).decision?.kind, 'exceeded')
+      assert.equal(await held.reservation.reserve([95]), null)
+      await settle(held, 40)
+      assert.equal((await ask(61)).decision?.kind, 'exceeded')
+      assert.equal((await ask(60)).decision, null)
+    })
+
+    test('with a rolling period never have more than their amount in any 24 hours', async (t) => {
+      const { ask, settle, setClock } = await setUp(t, budgetOf(100, ROLLING))
+      const step = fc.record({ amount: fc.nat({ max: 60 }), hours: fc.double({ min: 0, max: 12, noNaN: true }) })
+      let [now, runs] = [NOON, 0]
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+          const key = `run ${runs++}`
+          const spent: { at: number; amount: number }[] = []
+          const since = (from: number): number =>
+            spent.reduce((sum, { at, amount }) => sum + (at > from ? amount : 0), 0)
+          for (const { amount, hours } of steps) {
+            now += Math.round(hours * HOUR)
+            await setClock(now)
+            const asked = await ask(amount, { key, by: amount % 2 })
+            // Exact, up to the hour that is only partly over.
+            if (since(now - 25 * HOUR) + amount <= 100) assert.equal(asked.decision, null)
+            if (since(now - 24 * HOUR) + amount > 100) assert.equal(asked.decision?.kind, 'exceeded')
+            if (asked.decision !== null) continue
+            await settle(asked, amount)
+            spent.push({ at: now, amount })
+          }
+        }),
+        { numRuns: 25 },
+      )
+    })
+
+    test('for a lifetime never begin anew', async (t) => {
+      const { ask, settle, setClock, balances } = await setUp(t, budgetOf(100, countedPeriod({ per: 'Lifetime' })))
+      await settle(await ask(100), 90)
+      await setClock(NOON + 3_650 * DAY)
+      const { decision } = await ask(11)
+      assert.ok(decision?.kind === 'exceeded')
+      assert.deepEqual([decision.left, decision.end], [10, NEVER])
+      assert.deepEqual(await balances(), [{ used: 90, end: NEVER }])
+    })
+
     test('count a call in the period in which it began', async (t) => {
       const { ask, settle, setClock } = await setUp(t, budgetOf(100))
       const held = await ask(60)
@@ -207,7 +281,7 @@ export function describeBudgets(
 
     test('never have more than their amount spent and reserved, whatever happens', async (t) => {
       const AMOUNT = 1_000
-      const { ask, open, pass, settle } = await setUp(t, budgetOf(AMOUNT, { periodAt: createCalendar('Month', 'UTC') }))
+      const { ask, open, pass, settle } = await setUp(t, budgetOf(AMOUNT, countedPeriod({ per: 'Month' })))
       const number = fc.integer({ min: 0, max: AMOUNT / 2 })
       const step = fc.record({
         what: fc.constantFrom('reserve', 'reserve', 'move', 'settle', 'settle', 'die', 'pass'),

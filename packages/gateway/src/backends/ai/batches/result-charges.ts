@@ -80,7 +80,7 @@ function budgetOf(createdAt: number): Budget {
   }
 }
 
-const ROOM = { id: 'batches/budget/results', maxKeys: 16_384 }
+const ROOM = { id: 'batches/budget/results', maxKeys: 16_384, partMs: null }
 /** More than a file has lines; held by a fetch. */
 const ALL = 2 ** 40
 /** The amount of results that were charged completely. */

@@ -3,7 +3,7 @@ import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Env, StepResult } from '../../../pipeline/context/step.ts'
 import { accountsOf, type KeyAccounts } from '../../../keys/key-accounts.ts'
-import { budgetRoom } from '../../../keys/key-budgets.ts'
+import { budgetRooms } from '../../../keys/key-budgets.ts'
 import { KeyClaim } from '../../../keys/key-claim.ts'
 import { type ReadyKey, StoredKeys } from '../../../keys/stored-keys.ts'
 import { viewKeyTable } from '../../../keys/key-table.ts'
@@ -33,7 +33,7 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
   const keys = env.kept.held('keys of the store', () => new StoredKeys(table))
   const room = viewKeyTable(table).slots
   const limits = limitAccounts(room, env)
-  if (!env.budgets().prepare(budgetRoom(room))) throw withoutMemory('budgets')
+  if (budgetRooms(room).some((each) => !env.budgets().prepare(each))) throw withoutMemory('budgets')
   /** A key that changes becomes another object, with other limits. */
   const known = new WeakMap<ReadyKey, KeyAccounts>()
   const renewals = new Renewals(env.deadlines)

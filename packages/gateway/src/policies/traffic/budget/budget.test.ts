@@ -126,6 +126,41 @@ describe('a budget', () => {
     assert.deepEqual(await statuses(1), [429], 'a clock that is set back begins no day twice')
   })
 
+  test('counts the last 24 hours when its period is rolling', async (t) => {
+    const { ask, statuses, time } = await setUp(t, { limits: [{ ...DOLLARS, usd: 0.02, rolling: true }] })
+    assert.deepEqual(await statuses(1), [200])
+    time.now = NOON + 13.5 * 3_600_000
+    assert.deepEqual(await statuses(1), [200])
+    const refused = await ask()
+    assert.match(refused.body, /budget exceeded: team has \$0.00 of \$0.02 left and has more at 2026-11-19T13:00:00.000Z/)
+    assert.equal(refused.headers['retry-after'], String(11.5 * 3_600))
+    time.now = Date.parse('2026-11-19T13:00:00Z')
+    assert.deepEqual(await statuses(2), [200, 429])
+  })
+
+  test('never begins anew when it is for a lifetime', async (t) => {
+    const { ask, statuses, time } = await setUp(t, { limits: [{ ...DOLLARS, usd: 0.01, per: 'Lifetime' }] })
+    assert.deepEqual(await statuses(1), [200])
+    time.now = NOON + 3_000 * 86_400_000
+    const { status, headers, body } = await ask()
+    assert.deepEqual([status, headers['retry-after']], [429, undefined])
+    assert.match(body, /budget exceeded: team has \$0.00 of \$0.01 left and does not begin anew/)
+  })
+
+  test('has a time zone only with a period of the calendar', () => {
+    for (const fields of [
+      { per: 'Day', rolling: true, timeZone: 'Europe/Berlin' },
+      { per: 'Lifetime', timeZone: 'Europe/Berlin' },
+      { per: 'Lifetime', rolling: true },
+    ]) {
+      const limits = [{ name: 'team', usd: 1, ...fields }]
+      const text = JSON.stringify(httpConfig([{ policies: { budget: { limits } } }]))
+      const loaded = loadConfig(text, { file: 'test.yaml', dir: '.', env: {} })
+      const found = loaded.ok ? [] : loaded.problems.map((problem) => problem.found)
+      assert.deepEqual(found, ['`rolling` goes without `timeZone`, and `per: Lifetime` without both'])
+    }
+  })
+
   test('is separate for each key', async (t) => {
     const limits = [{ ...DOLLARS, usd: 0.01, key: 'request.headers["x-team"]' }]
     const { ask } = await setUp(t, { limits })

@@ -2,7 +2,7 @@ import { Double, type Result, Uint } from '@portico/cel'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Env } from '../../../pipeline/context/step.ts'
-import { createCalendar } from '../../../state/calendar.ts'
+import { countedPeriod, periodId } from '../../../state/budget-period.ts'
 import type { SpendingBudget } from '../../../pipeline/context/spending.ts'
 import type { Budget } from '../../../stores/budgets/budget-store.ts'
 import type { BudgetConfig } from './schema.ts'
@@ -17,16 +17,16 @@ export class BudgetLimit {
   readonly #keyOf: (rx: RequestContext) => string
 
   constructor(config: LimitConfig, env: Env) {
-    const { name, usd, tokens, per, timeZone, key, maxKeys } = config
+    const { name, usd, tokens, key, maxKeys } = config
     this.#name = name
     this.#unit = usd === undefined ? 'tokens' : 'usd'
     this.#budget = {
       // A change of the amount keeps what was spent.
-      id: `${env.attachment}/budget/${name}/${this.#unit}/${per}/${timeZone}/${key ?? ''}`,
+      id: `${env.attachment}/budget/${name}/${this.#unit}/${periodId(config)}/${key ?? ''}`,
       amount: usd === undefined ? tokens : Math.round(usd * 1e9),
       maxKeys: key === undefined ? 1 : maxKeys,
       isKeyed: key !== undefined,
-      periodAt: createCalendar(per, timeZone),
+      ...countedPeriod(config),
     }
     if (!env.budgets().prepare(this.#budget)) {
       const found = `found no room for ${maxKeys} keys of the budget ${name}`

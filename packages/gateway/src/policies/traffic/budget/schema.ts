@@ -2,9 +2,10 @@ import { bool, number as anyNumber, oneOf, string as text } from '@portico/cel/d
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { expression } from '../../../schema/fields/expression.ts'
 import { timeZone } from '../../../schema/fields/time-zone.ts'
-import { enumeration, integer, number, string } from '../../../schema/fields/values.ts'
+import { boolean, enumeration, integer, number, string } from '../../../schema/fields/values.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
+import { BUDGET_PERIODS, periodHasCalendar } from '../../../schema/fields/budget-period.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
 
 const limit = object(
@@ -16,10 +17,15 @@ const limit = object(
     tokens: integer({ min: 1, max: 1_000_000_000_000 })
       .optional()
       .describe('Tokens in each period, of prompts and responses.'),
-    per: enumeration(['Hour', 'Day', 'Week', 'Month']).describe(
-      'Length of a period of the calendar. Weeks begin on Monday.',
+    per: enumeration(BUDGET_PERIODS).describe(
+      'Length of a period of the calendar. Weeks begin on Monday. A period of `Lifetime` never ends.',
     ),
-    timeZone: timeZone().prefault('UTC').describe('Time zone of the calendar, such as `Europe/Berlin`.'),
+    rolling: boolean()
+      .optional()
+      .describe(
+        'Counts the last hour, day, 7 days or 30 days in place of a period of the calendar. What was spent counts in twenty-fourths of that time, each until all of it is over.',
+      ),
+    timeZone: timeZone().optional().describe('Time zone of the calendar, such as `Europe/Berlin`; UTC when unset.'),
     key: expression('request', oneOf(bool, anyNumber, text))
       .optional()
       .describe(
@@ -31,7 +37,7 @@ const limit = object(
         'Number of keys that have room. A key keeps its room until the gateway restarts; further keys get 429.',
       ),
   },
-  [exactlyOneOf('usd', 'tokens')],
+  [exactlyOneOf('usd', 'tokens'), periodHasCalendar],
 ).describe('A budget.')
 
 export const budget = definePolicy({
