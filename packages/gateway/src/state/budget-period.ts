@@ -1,7 +1,7 @@
 import { createCalendar, type Period } from './calendar.ts'
 
 /** The period of a budget, as configs and keys have it. */
-export interface BudgetPeriod {
+interface BudgetPeriod {
   readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
   /** Counts the last hour, day, 7 or 30 days in place of a period of the calendar. */
   readonly rolling?: boolean | undefined

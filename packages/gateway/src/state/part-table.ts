@@ -2,9 +2,9 @@ import { PARTS } from './budget-period.ts'
 import { amountOf, MOST_AMOUNT, PERIOD_MASK, periodOf, SET_BACK, wordOf } from './spend-word.ts'
 
 /**
- * What the slots of a `SpendTable` have spent in each part of a rolling period, in shared memory without locks. The slot
- * holds the sum. The thread that takes a part out, once it is outside the period, subtracts it from the sum, and only one
- * thread gets it.
+ * The amounts that the slots of a `SpendTable` have spent in each part of a rolling period, in shared memory without
+ * locks. The slot holds the sum. The thread that takes a part out, once it is outside the period, subtracts it from the
+ * sum, and only one thread gets it.
  */
 export class PartTable {
   readonly #words: BigUint64Array<SharedArrayBuffer>

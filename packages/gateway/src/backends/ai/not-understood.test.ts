@@ -43,9 +43,9 @@ const bodiesOf = (seen: readonly SeenRequest[]): string[] => seen.map(({ body })
 
 describe('a path without a route type', () => {
   for (const [path, body, headers] of [
-    ['/v1/files', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
-    ['/v1/batches', { input_file_id: 'f', endpoint: '/v1/chat/completions' }, {}],
-    ['/v1/files', '', {}],
+    ['/v1/containers', '--b\r\n\r\n--b--', { 'content-type': 'multipart/form-data; boundary=b' }],
+    ['/v1/fine_tuning/jobs', { training_file: 'f', model: 'm' }, {}],
+    ['/v1/uploads', '', {}],
   ] as const) {
     test(`says so, and how to give it one: ${path}`, async (t) => {
       const { origin, post } = await setUp(t, 'openai')

@@ -33,6 +33,8 @@ function redactedValues(name: string): number {
     mcp: record,
     trace: null,
     notes: null,
+    shadows: null,
+    rehearsal: null,
   } as unknown as RequestContext
   const verdict = judge.decide(rx, item)
   const answer = { preferEvents() {}, respond() {} }

@@ -132,7 +132,10 @@ describe('a budget', () => {
     time.now = NOON + 13.5 * 3_600_000
     assert.deepEqual(await statuses(1), [200])
     const refused = await ask()
-    assert.match(refused.body, /budget exceeded: team has \$0.00 of \$0.02 left and has more at 2026-11-19T13:00:00.000Z/)
+    assert.match(
+      refused.body,
+      /budget exceeded: team has \$0.00 of \$0.02 left and has more at 2026-11-19T13:00:00.000Z/,
+    )
     assert.equal(refused.headers['retry-after'], String(11.5 * 3_600))
     time.now = Date.parse('2026-11-19T13:00:00Z')
     assert.deepEqual(await statuses(2), [200, 429])
