@@ -198,6 +198,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
       { path: 'docs/backtest.md', about: 'recorded requests, decided by another config' },
       { path: 'docs/import.md', about: 'turn the config of another gateway into a config, a report and a test file' },
+      {
+        path: 'docs/rehearsals.md',
+        about: 'let a share of the calls to a backend fail or wait, and see what clients get',
+      },
       { path: 'docs/lint.md', about: 'find mistakes in a valid config: severities, comments, CI, manifests' },
       { path: 'docs/lint', about: 'a page for each check, with a config that trips the check' },
       { path: 'docs/porticoctl.md', about: 'the command line tool' },

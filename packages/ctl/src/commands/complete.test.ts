@@ -26,6 +26,7 @@ describe('completion', () => {
       'translate',
       'test',
       'backtest',
+      'rehearse',
       'lint',
       'import',
       'keys',

@@ -8,6 +8,7 @@ import { importConfig } from './import.ts'
 import { keys } from './keys.ts'
 import { lint } from './lint.ts'
 import { prices } from './prices.ts'
+import { rehearse } from './rehearse.ts'
 import { requests } from './requests.ts'
 import { status } from './status.ts'
 import { teams } from './teams.ts'
@@ -27,6 +28,7 @@ const workers: readonly Command[] = [
   translate,
   test,
   backtest,
+  rehearse,
   lint,
   importConfig,
   keys,

@@ -57,7 +57,7 @@ test('an invalid query is rejected with a reason', async (t) => {
   }
   assert.deepEqual(await asked('/api/requests?colour=red'), [
     400,
-    'unknown parameter "colour", expected ?since=, ?until=, ?id=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?shadow=, ?expression=, ?headline=, ?limit=, ?before=\n',
+    'unknown parameter "colour", expected ?since=, ?until=, ?id=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?shadow=, ?rehearsal=, ?expression=, ?headline=, ?limit=, ?before=\n',
   ])
   assert.deepEqual(await asked('/api/requests?limit=0'), [400, 'limit: expected a number from 1 to 1000\n'])
   assert.deepEqual(await asked('/api/requests?headline=yes'), [400, 'headline: expected true or false\n'])

@@ -16,6 +16,7 @@ import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 import { answerBacktest, type BacktestSource } from './backtest/backtest-api.ts'
 import type { CacheSource } from './caches/cache-api.ts'
+import type { RehearsalSource } from './rehearsal/rehearsal-api.ts'
 import { answerUi } from './ui/answer-ui.ts'
 import { answersKeys, KEY_ROUTES, type KeysSource } from './keys/keys-routes.ts'
 import { answerUsageApi, USAGE_ROUTES, type UsageSource } from './usage-api.ts'
@@ -48,6 +49,7 @@ export interface AdminCallbacks {
   usage: UsageSource
   keys: KeysSource | null
   caches: CacheSource
+  rehearsals: RehearsalSource
   /** The tokens of the admin server; with one, every client needs one. */
   credentials: AdminCredentials
   /** Starts the drain; called after the answer was made. */
@@ -191,6 +193,23 @@ export function createAdminAnswer(
         (await import('./caches/cache-api.ts')).answerPurge(request, callbacks.caches, caller),
     },
     {
+      methods: READ,
+      scope: 'Read',
+      path: '/api/rehearsal',
+      summary: 'the rehearsal that runs, and the last one that ended',
+      answer: async () => (await import('./rehearsal/rehearsal-api.ts')).answerRehearsal(callbacks.rehearsals),
+    },
+    ...(['start', 'renew', 'end'] as const).map((action): AdminRoute => ({
+      methods: ['POST'],
+      scope: 'Write',
+      path: `/api/rehearsal/${action}`,
+      summary: REHEARSAL_SUMMARIES[action],
+      answer: async (request, caller) => {
+        const { changeRehearsal } = await import('./rehearsal/rehearsal-api.ts')
+        return changeRehearsal(action, request, { source: callbacks.rehearsals, caller })
+      },
+    })),
+    {
       methods: ['POST'],
       scope: 'Write',
       path: '/quitquitquit',
@@ -263,6 +282,12 @@ const LOGGING_USAGE = `usage: POST /logging                                (show
        POST /logging?level=<level>,<module>=<level> (per module)
        POST /logging?reset                          (back to the first one)
 `
+
+const REHEARSAL_SUMMARIES = {
+  start: 'delays or aborts a share of the calls to a backend, for a limited time',
+  renew: 'renews the lease of the rehearsal: JSON with `id`',
+  end: 'ends the rehearsal: JSON with `id`, or an empty object for the one that runs',
+}
 
 /** Lists methods, paths and what they are for; a `*` marks those that need a token with the scope Write. */
 function index(endpoints: readonly Endpoint[]): string {

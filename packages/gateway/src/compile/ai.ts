@@ -13,11 +13,12 @@ import type { createModelRouter } from '../backends/ai/models/create-router.ts'
 import type { createResponseCache } from '../cache/create-response-cache.ts'
 import type { createPricer } from '../prices/create-pricer.ts'
 import type { CompilePool } from './pool.ts'
+import type { rehearsedBackend } from '../pipeline/call/rehearsed-backend.ts'
 import { invalidBackend } from '../pipeline/compiled/invalid-backend.ts'
 import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import { backendOf, type TunnelParts } from './services.ts'
 import type { AiModel } from '../backends/ai/models/schema.ts'
-import type { AiProvider } from '../ir/resources.ts'
+import type { AiProvider, AttachedBackend } from '../ir/resources.ts'
 import { clientFormats, createIds, readerShapeKeepalive, upstreamFormats } from '@portico/chat'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
@@ -38,7 +39,7 @@ export interface AiParts {
   /** The policies of the whole backend. */
   policies: BackendPolicies
   /** The policies of one provider merged over those of the backend. */
-  policiesOf: (provider: AiProvider) => BackendPolicies
+  policiesOf: (provider: AiProvider) => AttachedBackend
   env: Env
   parts: TunnelParts
   /** Compiles the inference pool of a provider; only configs with pools load its code. */
@@ -49,6 +50,8 @@ export interface AiParts {
   createPricer: typeof createPricer
   /** Creates the response cache; only configs with a cache load its code. */
   createResponseCache: typeof createResponseCache
+  /** Wraps a provider that a rehearsal is about; only a running rehearsal loads its code. */
+  rehearsedBackend: typeof rehearsedBackend
 }
 
 /** Compiles a backend of language models, with all its providers ready for calls. */
@@ -64,11 +67,16 @@ export function compileAi({
   createModelRouter,
   createPricer,
   createResponseCache,
+  rehearsedBackend,
 }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
   const keyTaker = groups.flat().find(({ config }) => config.mock === undefined)
   const keyHost = keyTaker === undefined ? null : createProvider(keyTaker.config).destination
+  const connect = (provider: AiProvider, to: Pick<Provider, 'destination' | 'region'>, own: AttachedBackend) => {
+    const made = connectionOf(provider, to, own, { env, parts, compilePool })
+    return own.rehearsal === undefined ? made : rehearsedBackend(made, own.rehearsal, env)
+  }
   const ready = groups.map((group) =>
     group.map((provider): ReadyProvider => {
       const vendor = createProvider(provider.config)
@@ -81,15 +89,11 @@ export function compileAi({
         vendor,
         owner,
         endpoint: endpoints.get(owner, provider.name),
-        connection: connectionOf(provider, vendor, own, { env, parts, compilePool }),
+        connection: connect(provider, vendor, own),
         rerankConnection:
           vendor.rerankDestination === null
             ? null
-            : connectionOf(provider, { region: vendor.region, destination: vendor.rerankDestination }, own, {
-                env,
-                parts,
-                compilePool,
-              }),
+            : connect(provider, { region: vendor.region, destination: vendor.rerankDestination }, own),
         credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
         edits: createProviderEdits(own.ai ?? {}, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
@@ -134,7 +138,7 @@ function modelNames(providers: readonly ReadyProvider[], policies: BackendPolici
 }
 
 /** Adds the TLS and credentials that the vendor needs by default; policies win. Pools use plain text on every port. */
-function withDefaults(policies: BackendPolicies, vendor: Provider, { pool }: AiProvider): BackendPolicies {
+function withDefaults(policies: AttachedBackend, vendor: Provider, { pool }: AiProvider): AttachedBackend {
   const needsTls = vendor.destination.tls && pool === undefined
   return { ...(needsTls && { tls: {} }), ...ownAuth(vendor.defaultAuth), ...policies }
 }

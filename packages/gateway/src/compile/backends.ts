@@ -12,9 +12,10 @@ import {
   createPricer,
   createResponseCache,
   createRetryBudget,
+  rehearsedBackend,
 } from './load-features.ts'
 import type { BackendKeys, PolicyIndex } from '../ir/merge.ts'
-import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
+import type { AttachedBackend, Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
@@ -93,6 +94,18 @@ function compileBackend(
 ): CompiledBackend {
   const backend = backendOf(parts.backendsByKey, at.backend)
   const policies = withDefaults(backend.target, policiesAt(at, parts.policies))
+  const compiled = compileTarget({ at, backend, policies }, parts, env, route)
+  // A backend of language models rehearses each call to a provider, so that failover takes part.
+  if (policies.rehearsal === undefined || backend.target.kind === 'ai') return compiled
+  return rehearsedBackend(compiled, policies.rehearsal, { ...env, attachment: backend.key })
+}
+
+function compileTarget(
+  { at, backend, policies }: { at: BackendKeys; backend: Backend; policies: AttachedBackend },
+  parts: TunnelParts,
+  env: Omit<Env, 'attachment'>,
+  route: RouteFacts,
+): CompiledBackend {
   const identity = identityOf(backend, policies, env)
   const { resolver, pools, endpoints, upstream, hbone } = parts.services
   const settings = connectionSettings(policies, upstream)
@@ -135,6 +148,7 @@ function compileBackend(
         createModelRouter,
         createPricer,
         createResponseCache,
+        rehearsedBackend,
       })
     case 'mcp':
       return compileMcp({
@@ -195,7 +209,7 @@ function identityOf(
  * The policies of a backend. Backends that policies call are not subject to an authorizer of all backends, or the
  * authorizer would be called for calls to itself.
  */
-function policiesAt(at: BackendKeys, policies: PolicyIndex): BackendPolicies {
+function policiesAt(at: BackendKeys, policies: PolicyIndex): AttachedBackend {
   const { extAuth, ...rest } = policies.backend(at)
   if (extAuth === undefined) return rest
   const isNamed = at.route === ''
@@ -204,7 +218,7 @@ function policiesAt(at: BackendKeys, policies: PolicyIndex): BackendPolicies {
 }
 
 /** Adds the TLS and credentials that a cloud service needs by default; policies win. */
-function withDefaults(target: BackendTarget, policies: BackendPolicies): BackendPolicies {
+function withDefaults(target: BackendTarget, policies: AttachedBackend): AttachedBackend {
   return target.kind === 'agentCore' ? { tls: {}, auth: { aws: {} }, ...policies } : policies
 }
 

@@ -23,6 +23,9 @@ export const createMemoryBudgets = later(async () => {
   const { SharedMemoryBudgets } = await import('../stores/budgets/shared-memory-budgets.ts')
   return (...parts: ConstructorParameters<typeof SharedMemoryBudgets>) => new SharedMemoryBudgets(...parts)
 })
+export const rehearsedBackend = later(
+  async () => (await import('../pipeline/call/rehearsed-backend.ts')).rehearsedBackend,
+)
 export const createRetryBudget = later(
   async () => (await import('../policies/backend/retry-budget/retry-budget.ts')).createRetryBudget,
 )
@@ -94,6 +97,7 @@ function addNeeds(
   if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
   if (backend?.prices !== undefined) needed.add(createPricer).add(createMemoryBudgets)
   if (backend?.ai?.cache !== undefined) needed.add(createResponseCache)
+  if (backend?.rehearsal !== undefined) needed.add(rehearsedBackend)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
   if (traffic !== null && hasShadows(traffic)) {

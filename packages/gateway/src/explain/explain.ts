@@ -27,6 +27,7 @@ import type { DecidedBy, Explanation, ReadValue } from '../findings/explanation.
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { isMcpFailure, mcpFailure } from './mcp-failure.ts'
 import { missingModel, modelNotAllowed, modelNotFound, noModelTarget, resourceNotFound } from './model-refusals.ts'
+import { rehearsalRemarks, rehearsedAnswer } from './rehearsed.ts'
 import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from '../findings/other-records.ts'
 import { type AttachedConfig, type Findings, value } from '../findings/subject.ts'
@@ -75,7 +76,12 @@ export function explain(
     }),
     wouldPass: found.wouldPass ?? [],
     steps: (record.steps ?? []).map(({ step, phase, outcome }) => ({ step, phase, outcome })),
-    remarks: [...(found.remarks ?? []), ...shadowRemarks(record), ...remarksOn(record, config)],
+    remarks: [
+      ...(found.remarks ?? []),
+      ...shadowRemarks(record),
+      ...rehearsalRemarks(record),
+      ...remarksOn(record, config),
+    ],
   }
 }
 
@@ -107,6 +113,8 @@ function findingsOf(
     const subject: ConfigSubject = { ...at, record, reason: own, held: null }
     // The HTTP status of an MCP message does not show how the message ended.
     if (isMcpFailure(record.mcp)) return { found: mcpFailure(subject), held: null }
+    const rehearsed = rehearsedAnswer(record)
+    if (rehearsed !== null) return { found: rehearsed, held: null }
     return { found: record.status < 500 ? passed(record) : backendAnswer(subject), held: null }
   }
   const subject: ConfigSubject = { ...at, record, reason, held: heldBy(record, reason, at.view) }

@@ -1,6 +1,7 @@
 /** The types of the admin API and its words for secrets, for programs and pages outside of the gateway. */
 export type * from '../admin/caches/cache-view.ts'
 export type * from '../admin/keys/keys-view.ts'
+export type * from '../admin/rehearsal/rehearsal-view.ts'
 export type * from '../admin/usage-view.ts'
 export type * from '../findings/evaluation.ts'
 export type * from '../findings/explanation.ts'

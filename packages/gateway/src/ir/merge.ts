@@ -5,7 +5,7 @@ import type {
   ShadowPolicies,
   TrafficPolicies,
 } from '../policies/index.ts'
-import type { AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
+import type { AttachedBackend, AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 import { enforcedIn, shadowsIn } from './shadow-policies.ts'
 
@@ -43,7 +43,7 @@ export interface PolicyIndex {
   preRoutingShadows(listener: string): Effective<ShadowPolicies>
   trafficShadows(route: RouteKeys): Effective<ShadowPolicies>
   /** Gateway, listener set, listener, route, rule, then the backend, then the route entry that names the backend. */
-  backend(place: BackendKeys): BackendPolicies
+  backend(place: BackendKeys): AttachedBackend
   /**
    * All MCP authorizations of these attachments: their rules are combined, so that a nearer attachment cannot remove a
    * rule.

@@ -6,6 +6,7 @@ import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { ToolsConfig } from '../mcp/offered-tools.ts'
 import type { ListenerTls } from '@portico/http/server'
 import type { RouteMatch } from '../pipeline/route/route-rule.ts'
+import type { BackendRehearsal } from '../pipeline/policy/rehearsal.ts'
 import type { AttachedTraffic, BackendPolicies, FrontendPolicies } from '../policies/index.ts'
 
 export type { Certificate, ClientCertificates, ListenerTls } from '@portico/http/server'
@@ -163,9 +164,12 @@ export interface AttachedPolicy {
   traffic: AttachedTraffic | null
   /** The phase of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'
-  backend: BackendPolicies | null
+  backend: AttachedBackend | null
   /** The key of the policy that this one repeats for another target; limits of both are counted together. */
   origin?: string
   /** Names the parts that this data plane does not know; the policy's targets are closed. Omitted if all are known. */
   unknown?: string
 }
+
+/** Backend policies, and a rehearsal that runs now. Only the main thread of a gateway adds rehearsals, never a config. */
+export type AttachedBackend = BackendPolicies & { rehearsal?: BackendRehearsal }

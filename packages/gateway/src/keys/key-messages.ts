@@ -42,7 +42,7 @@ export type KeyQuestion =
   | { readonly ask: 'teams' }
   | { readonly ask: 'team'; readonly name: string }
   | { readonly ask: 'audit'; readonly search: ChangeSearch }
-  /** Adds an entry about a purge of response caches. */
+  /** Adds an entry about a change that is not stored here, such as a purge of response caches. */
   | { readonly ask: 'note'; readonly entry: AuditEntry }
   | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
   | { readonly ask: 'changeTeam'; readonly name: string; readonly change: TeamAction; readonly by: AuditEntry['by'] }

@@ -131,6 +131,13 @@ export function rulesIn(block: RuleBlock): LocatedRule[] {
 
 type Section<Name extends 'frontend' | 'traffic' | 'backend'> = NonNullable<AttachedPolicy[Name]>
 
+function sectionOf<S extends 'frontend' | 'traffic' | 'backend'>(
+  policy: AttachedPolicy,
+  section: S,
+): Section<S> | null {
+  return policy[section]
+}
+
 /** The configs of a policy, wherever it is attached; each object once. */
 export function configsOf<S extends 'frontend' | 'traffic' | 'backend', Name extends keyof Section<S>>(
   { ir }: LintSubject,
@@ -138,7 +145,7 @@ export function configsOf<S extends 'frontend' | 'traffic' | 'backend', Name ext
   name: Name,
 ): NonNullable<Section<S>[Name]>[] {
   const found = ir.policies.flatMap((policy) => {
-    const config = (policy[section] as Section<S> | null)?.[name]
+    const config = sectionOf(policy, section)?.[name]
     return config === undefined || config === null ? [] : [config]
   })
   return [...new Set(found)]

@@ -83,7 +83,7 @@ export interface AuditEntry {
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team' | 'cache'
+  readonly kind: 'key' | 'team' | 'cache' | 'rehearsal'
   readonly name: string
   /** The object before and after the change; null when it did not exist. */
   readonly before: object | null
@@ -95,7 +95,7 @@ export interface NumberedAuditEntry extends AuditEntry {
   readonly id: number
 }
 
-/** A change of one key or one team. Purges of response caches have an audit entry alone. */
+/** A change of one key or one team. Changes that are not stored here, with the kind `cache`, have an audit entry alone. */
 export type KeyStoreChange =
   | {
       readonly kind: 'key'

@@ -70,6 +70,7 @@ const USES: Readonly<Record<string, Use>> = {
   'a budget and a shared cache whose server is away': useRedis,
   'a ledger and keys whose database is away': usePostgres,
   'an answer from the response cache': useResponseCache,
+  'a rehearsal': useRehearsal,
   'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
@@ -93,6 +94,16 @@ async function useResponseCache(t: TestContext, watch: ChunkWatch): Promise<void
   const purge = { method: 'POST', headers: { 'x-portico-same-origin': '1', 'content-type': 'application/json' } }
   const purged = await fetch(`${program.admin}/api/cache/purge`, { ...purge, body: '{"all":true}' })
   assert.deepEqual(await purged.json(), { purged: 1, isSharedPurged: false })
+}
+
+async function useRehearsal(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const origin = await useOrigin(t)
+  const program = await useWatched(t, watch, httpConfig([{ name: 'shop', backends: [{ host: origin.host }] }]))
+  const headers = { 'x-portico-same-origin': '1', 'content-type': 'application/json' }
+  const body = JSON.stringify({ route: 'shop', status: 503, for: '1m' })
+  const started = await fetch(`${program.admin}/api/rehearsal/start`, { method: 'POST', headers, body })
+  assert.equal(started.status, 200, await started.text())
+  assert.equal((await request(program.port())).status, 503)
 }
 
 async function useStoredKeys(t: TestContext, watch: ChunkWatch): Promise<void> {

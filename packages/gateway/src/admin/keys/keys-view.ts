@@ -95,14 +95,14 @@ export interface TeamListView {
   readonly teams: readonly TeamView[]
 }
 
-/** One change of a key or a team, or a purge of response caches. */
+/** One change of a key or a team, a purge of response caches, or the start or end of a rehearsal. */
 export interface AuditEntryView {
   readonly id: number
   readonly at: string
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team' | 'cache'
+  readonly kind: 'key' | 'team' | 'cache' | 'rehearsal'
   readonly name: string
   /** The object before and after the change, without secrets; null when it did not exist. */
   readonly before: object | null

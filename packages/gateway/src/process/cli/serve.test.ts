@@ -11,6 +11,7 @@ import { eventually, metric, useConfigFile, useProgram, type Program } from '../
 import { noCaches } from '../../testing/admin/cache-source.ts'
 import { configOf } from '../../testing/admin/config-source.ts'
 import { noHistory } from '../../testing/admin/metrics-source.ts'
+import { noRehearsals } from '../../testing/admin/no-rehearsals.ts'
 import { questionsOf } from '../../testing/admin/question-source.ts'
 import { noBacktests } from '../../testing/admin/backtest-source.ts'
 import { requestsOf } from '../../testing/admin/requests-source.ts'
@@ -40,6 +41,7 @@ describe('readiness', () => {
       usage: null,
       keys: null,
       caches: noCaches,
+      rehearsals: noRehearsals,
       pages: noPages,
     })
     assert.ok(servers.ok)

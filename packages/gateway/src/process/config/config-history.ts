@@ -38,12 +38,15 @@ interface KeptGeneration {
 const MAX_CHARACTERS = 1_000_000
 const MAX_GENERATIONS = 32
 const MAX_WITHOUT_TEXT = 8
+const MAX_REPEATS = 256
 
 /** The configs that were live, to find the locations of their parts later. */
 export class GenerationHistory {
   readonly #kept = new Map<number, HistoryEntry>()
   /** Configs of sources without a text; unchanged parts of two generations are the same objects. */
   readonly #irs = new Map<number, Ir>()
+  /** Generations that differ from an earlier one by a rehearsal only, with the number of the earlier one. */
+  readonly #repeats = new Map<number, number>()
   /** The config that was looked up last, because questions about requests come in groups. */
   #last: { generation: number; config: WeakRef<LocatedConfig> } | null = null
 
@@ -68,8 +71,21 @@ export class GenerationHistory {
     }
   }
 
+  /** Makes a generation share the text and the locations of an earlier one. */
+  repeat(generation: number, before: number): void {
+    this.#repeats.set(generation, this.#originOf(before))
+    for (const [oldest] of this.#repeats) {
+      if (this.#repeats.size <= MAX_REPEATS) break
+      this.#repeats.delete(oldest)
+    }
+  }
+
+  #originOf(generation: number): number {
+    return this.#repeats.get(generation) ?? generation
+  }
+
   findWithoutText(generation: number): { ir: Ir; locate: null } | null {
-    const ir = this.#irs.get(generation)
+    const ir = this.#irs.get(this.#originOf(generation))
     return ir === undefined ? null : { ir, locate: null }
   }
 
@@ -80,12 +96,13 @@ export class GenerationHistory {
 
   /** The text of a generation; null when it is not kept, or can no longer be read. */
   text(generation: number): string | null {
-    const kept = this.#kept.get(generation)
+    const kept = this.#kept.get(this.#originOf(generation))
     return kept === undefined ? null : (kept.text ?? readAgain(kept))
   }
 
   /** The config of a generation; null when it is not kept, or can no longer be read. */
-  find(generation: number): LocatedConfig | null {
+  find(asked: number): LocatedConfig | null {
+    const generation = this.#originOf(asked)
     const known = this.#last?.generation === generation ? this.#last.config.deref() : undefined
     if (known !== undefined) return known
     const kept = this.#kept.get(generation)

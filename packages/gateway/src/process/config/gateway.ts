@@ -3,7 +3,7 @@ import { loadFeatures } from '../../compile/load-features.ts'
 import { ConfigFault } from '../../pipeline/compiled/config-fault.ts'
 import type { UnitFault } from '../../pipeline/compiled/containment.ts'
 import { applyChange, changeBetween, type IrChange } from '../../ir/change.ts'
-import type { Bind, Ir } from '../../ir/resources.ts'
+import type { AttachedPolicy, Bind, Ir } from '../../ir/resources.ts'
 import { withoutBinds } from '../../ir/without-binds.ts'
 import { type CertificateExpiry, certificateExpiries } from '../telemetry/certificate-expiry.ts'
 import { claimPort } from './ports.ts'
@@ -56,6 +56,8 @@ export class Gateway {
   /** Addresses of Services, which change without a new config. */
   readonly services: ReachedServices
   readonly #reloads = { success: 0, failure: 0 }
+  /** Settles when the last change of the live config is done: changes run one after the other. */
+  #changing: Promise<unknown> = Promise.resolve()
 
   constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
     this.#wentLive = wentLive
@@ -100,11 +102,51 @@ export class Gateway {
   }
 
   /** Makes a config live; returns the problems that prevent it. `explain` adds the location in the file to a fault. */
-  async apply(
+  apply(
     config: Ir,
     explain = ({ message }: ConfigFault): string => message,
     quarantine = ALL_OR_NOTHING,
   ): Promise<string[]> {
+    return this.#inTurn(() => this.#apply(config, explain, quarantine))
+  }
+
+  /**
+   * Adds policies of a rehearsal to the live config, or removes them; `change` returns all policies, or null to change
+   * nothing. The config itself stays the same: nothing is said about its problems. Returns why no worker has the change, or
+   * the numbers of both generations.
+   */
+  changePolicies(
+    change: (live: Ir) => AttachedPolicy[] | null,
+  ): Promise<{ problem: string } | { before: number; generation: number }> {
+    return this.#inTurn(async () => {
+      const { counters } = this.#supervisor
+      const [before, live] = [this.#generation, this.#ir]
+      if (live === null) return { problem: 'no config is active' }
+      const policies = change(live)
+      if (policies === null) return { before, generation: before }
+      const ir = { ...live, policies }
+      const sessions = this.#sessionKeysFor(ir)
+      if ('problem' in sessions) return { problem: sessions.problem }
+      await loadFeatures(ir)
+      const generation = ++this.#given
+      const problem = await this.#supervisor.apply({
+        ...{ generation, ir, change: changeBetween(live, ir), ports: this.#ports },
+        ...{ sessionKeys: sessions.keys, tables: counters.tables },
+      })
+      if (problem !== null) return { problem }
+      this.#generation = generation
+      this.#ir = ir
+      return { before, generation }
+    })
+  }
+
+  #inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#changing.then(task)
+    this.#changing = result.catch(() => undefined)
+    return result
+  }
+
+  async #apply(config: Ir, explain: (fault: ConfigFault) => string, quarantine: Quarantine): Promise<string[]> {
     const wanted = this.served(config)
     await loadFeatures(wanted)
     const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)

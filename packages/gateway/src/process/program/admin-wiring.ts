@@ -3,6 +3,7 @@ import type { QuestionSource } from '../../admin/questions-api.ts'
 import { redact } from '../../redaction/redact.ts'
 import type { RequestsSource } from '../../admin/requests.ts'
 import type { ServersOptions } from '../../admin/servers.ts'
+import type { RehearsalSource } from '../../admin/rehearsal/rehearsal-api.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -55,6 +56,7 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   /** Null without `config.keys`. */
   keys: Keys | null
   keysSource: KeysSource | null
+  rehearsals: RehearsalSource
   log: Logger
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
@@ -100,6 +102,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     usage: parts.ledger,
     keys: parts.keysSource,
     caches: createCacheSource({ workers: supervisor, keys: parts.keysSource, log: parts.log }),
+    rehearsals: parts.rehearsals,
     quit,
     pages,
   }

@@ -29,6 +29,7 @@ import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { postgresSettings, redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
+import { Rehearsals } from '../rehearsal/rehearsals.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import type { LoadedConfig } from '../../sources/file.ts'
@@ -67,6 +68,7 @@ export class Program {
   #isDraining = false
   readonly #configs = new GenerationHistory()
   readonly #kept: KeptRecords
+  readonly #rehearsals: Rehearsals
   readonly #startedAt = Date.now()
   readonly #editToken: EditToken | null
   readonly #credentials: AdminCredentials
@@ -105,8 +107,15 @@ export class Program {
       wentLive: (ir) => {
         this.#pushed.use(ir)
         this.#kept.use(ir)
+        this.#rehearsals.configChanged()
         if (parts.controller !== null || parts.isManifests) this.#configs.keepWithoutText(this.#gateway.generation, ir)
       },
+    })
+    this.#rehearsals = new Rehearsals({
+      gateway: this.#gateway,
+      repeated: (generation, before) => this.#configs.repeat(generation, before),
+      keys: () => this.#keysSource,
+      ...{ collector, log },
     })
   }
 
@@ -169,6 +178,7 @@ export class Program {
         ledger: this.#ledger,
         keys: this.#keys,
         keysSource: this.#keysSource,
+        rehearsals: this.#rehearsals,
         log: this.#log,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,

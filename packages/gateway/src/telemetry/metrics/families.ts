@@ -318,7 +318,7 @@ export const families = {
   rehearsals_total: {
     type: 'counter',
     unit: '{request}',
-    help: 'Requests that the policies delay and abort delayed or aborted on purpose',
+    help: 'Requests and backend calls that were delayed or aborted on purpose',
     labels: ['policy', 'kind'],
   },
   shadow_total: {
@@ -326,6 +326,11 @@ export const families = {
     unit: '{request}',
     help: 'Requests that a shadow policy judged, by outcome',
     labels: ['policy', 'route', 'outcome'],
+  },
+  rehearsal_active: {
+    type: 'gauge',
+    help: 'Whether `porticoctl rehearse` delays or aborts calls now: 1 or 0',
+    labels: [],
   },
   upstream_evictions_total: {
     type: 'counter',

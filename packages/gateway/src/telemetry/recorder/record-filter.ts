@@ -20,6 +20,7 @@ export const FILTER_PARAMETERS = [
   'model',
   'tool',
   'shadow',
+  'rehearsal',
   'expression',
 ] as const
 
@@ -78,12 +79,19 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   key: (value) => (record) => record.key === value,
   model: (value) => (record) => record.llm?.requestModel === value || record.llm?.responseModel === value,
   shadow: shadowMatcher,
+  rehearsal: rehearsalMatcher,
   tool: (value) => (record) => record.mcp?.kind === 'tool' && record.mcp.name === value,
 }
 
 /** Parses a filter of shadows: an outcome such as `denied`, or the name of a policy. */
 function shadowMatcher(value: string): ReturnType<Matcher> {
   return ({ shadows = [] }) => shadows.some(({ outcome, policy }) => outcome === value || policy === value)
+}
+
+/** Parses a filter of rehearsed requests: `true` or `false`. */
+function rehearsalMatcher(value: string): ReturnType<Matcher> {
+  if (value !== 'true' && value !== 'false') return 'rehearsal: expected true or false'
+  return ({ rehearsal = [] }) => (value === 'true') === rehearsal.length > 0
 }
 
 /** Parses a status filter: `429`, `4xx`, `>=400` or `400-499`. */

@@ -7,6 +7,7 @@ import { noBacktests } from './backtest-source.ts'
 import { noCaches } from './cache-source.ts'
 import { configOf } from './config-source.ts'
 import { noHistory } from './metrics-source.ts'
+import { noRehearsals } from './no-rehearsals.ts'
 import { questionsOf } from './question-source.ts'
 import { requestsOf } from './requests-source.ts'
 
@@ -30,6 +31,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   usage: null,
   keys: null,
   caches: noCaches,
+  rehearsals: noRehearsals,
   pages: noPages,
 }
 

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RehearsalView } from '@portico/gateway/admin-api'
+import { failWith } from '../fail.ts'
+import { exitCode, type Io } from '../io.ts'
+import { printable } from '../printable.ts'
+import { followAdmin } from '../requests/follow-admin.ts'
+import { type Stop, stopOnSignals } from '../signals.ts'
+import { askRehearsal, type RehearsalCall } from './ask-rehearsal.ts'
+import { type SeenResult, Tally } from './tally.ts'
+
+interface RehearsalRun extends RehearsalCall {
+  readonly isJson: boolean
+  /** The body of the call that starts the rehearsal. */
+  readonly plan: Readonly<Record<string, unknown>>
+}
+
+/** Rehearses until the time is over, and shows what clients saw; returns the exit code. */
+export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
+  const stop = stopOnSignals()
+  io.stdout.on('error', () => stop.now(exitCode.fine))
+  const started = await askRehearsal(run, 'start', run.plan)
+  if (started.kind !== 'view') return failWith(started.kind === 'over' ? started.why : started.problem, io)
+  const { view } = started
+  io.stderr.write(`${printable(beginText(view))}\n`)
+  const tally = new Tally()
+  const watching = new AbortController()
+  const path = '/api/requests/stream?rehearsal=true'
+  const watched = followAdmin({ ...run, path, signal: watching.signal }, ({ requests, omitted }) =>
+    tally.add(requests, omitted),
+  )
+  const early = await keepAlive(run, view, { stop, tally, io })
+  // The stream sends requests that have just ended a moment later.
+  await sleep(LAST_REQUESTS_MS)
+  watching.abort()
+  const unwatched = await watched
+  report({ run, view, tally }, early, io)
+  if (unwatched !== null) io.stderr.write(`porticoctl: the report is not complete: ${printable(unwatched)}\n`)
+  if (early !== null) return failWith(early, io)
+  return stop.code()
+}
+
+interface RehearsalWatch {
+  readonly stop: Stop
+  readonly tally: Tally
+  readonly io: Io
+}
+
+/** Renews the lease until the end; returns why the rehearsal ended early, or null. */
+async function keepAlive(
+  call: RehearsalRun,
+  { id, leaseMs, endsAt, startedAt }: RehearsalView,
+  watched: RehearsalWatch,
+) {
+  const { stop, tally, io } = watched
+  // The clocks of the two machines may differ, so only the length counts.
+  const until = performance.now() + (endsAt - startedAt)
+  let told = 0
+  for (let turn = 1; !stop.signal.aborted; turn++) {
+    const left = until - performance.now()
+    if (left <= 0) return null
+    await sleep(Math.min(left, leaseMs / 3), undefined, { signal: stop.signal }).catch(() => undefined)
+    if (stop.signal.aborted || performance.now() >= until) break
+    const renewed = await askRehearsal(call, 'renew', { id })
+    // A gateway that does not answer may have ended the rehearsal, or is about to.
+    if (renewed.kind !== 'view') return renewed.kind === 'over' ? renewed.why : renewed.problem
+    if (turn % TURNS_PER_LINE === 0 && tally.requests > told) {
+      told = tally.requests
+      if (!call.isJson) io.stderr.write(`${printable(summaryText(tally.results()))}\n`)
+    }
+  }
+  const ended = await askRehearsal(call, 'end', { id })
+  return ended.kind === 'problem'
+    ? `the gateway ends the rehearsal by itself within ${leaseMs / 1000} s: ${ended.problem}`
+    : null
+}
+
+interface RehearsalOutcome {
+  readonly run: RehearsalRun
+  readonly view: RehearsalView
+  readonly tally: Tally
+}
+
+function report({ run, view, tally }: RehearsalOutcome, early: string | null, io: Io): void {
+  const results = tally.results()
+  const { requests, omitted } = tally
+  if (run.isJson) {
+    const { id, subject, percentage, delayMs, status } = view
+    const rehearsal = { id, subject, percentage, delayMs, status }
+    io.stdout.write(`${JSON.stringify({ rehearsal, requests, omitted, results, endedEarly: early })}\n`)
+    return
+  }
+  if (requests === 0) {
+    io.stdout.write('no request was rehearsed: none came, or the share of the calls is small\n')
+  } else {
+    const lines = results.map(({ status, outcome, requests: count, medianMs, longestMs }) => [
+      `${count}`,
+      status === 0 ? '-' : `${status}`,
+      outcome,
+      `${medianMs} ms`,
+      `${longestMs} ms`,
+    ])
+    io.stdout.write(tableText([['REQUESTS', 'STATUS', 'OUTCOME', 'MEDIAN', 'LONGEST'], ...lines]))
+  }
+  if (omitted > 0) io.stdout.write(`${omitted} more were left out of the stream\n`)
+}
+
+function beginText({ id, subject, percentage, delayMs, status, endsAt, startedAt, routes }: RehearsalView): string {
+  const what = [
+    ...(delayMs === null ? [] : [`wait ${delayMs} ms`]),
+    ...(status === null ? [] : [`get status ${status}`]),
+  ].join(' and ')
+  const calls = subject.kind === 'backend' ? `the backend ${subject.name}` : `the backends of the route ${subject.name}`
+  const on = `on ${routes.length} ${routes.length === 1 ? 'route' : 'routes'}`
+  const seconds = Math.round((endsAt - startedAt) / 1000)
+  return `rehearsal ${id}: ${percentage} % of the calls to ${calls} ${what} for ${seconds} s, ${on}; Ctrl-C ends it`
+}
+
+function summaryText(results: readonly SeenResult[]): string {
+  const parts = results.map(
+    ({ status, outcome, requests }) => `${requests} × ${status === 0 ? outcome : `${status} ${outcome}`}`,
+  )
+  return `clients saw ${parts.join(', ')}`
+}
+
+function tableText(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+const TURNS_PER_LINE = 3
+const LAST_REQUESTS_MS = 300
