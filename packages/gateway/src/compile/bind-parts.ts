@@ -1,6 +1,7 @@
 import type { MeshIdentity } from '../mesh/identity.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
-import type { Deadlines, Hops } from '@portico/http'
+import type { ConnectionInfo, Deadlines, Hops } from '@portico/http'
+import type { ShadowOutcome } from '../records/shadow-outcome.ts'
 import type { StreamPort } from '../pipeline/run/serve-tunnel.ts'
 import type { BindState, HandshakePasses } from '@portico/http/server'
 import type { Judge } from '../pipeline/policy/authorization.ts'
@@ -44,5 +45,7 @@ export interface BindParts {
   frontend: FrontendPolicies
   /** Decides whether a new connection may proceed; null admits every connection. */
   network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
+  /** What the shadow of network authorization would have decided; null without a shadow. */
+  networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   telemetry: RunTelemetry
 }

@@ -1,3 +1,4 @@
+import { admitting } from '../policies/frontend/network-authorization/admit.ts'
 import type { BindParts, BindServices } from './bind-parts.ts'
 import type { Listener } from '../ir/resources.ts'
 import type { BindState, ServerTls, TlsProblem } from '@portico/http/server'
@@ -32,14 +33,14 @@ export interface CompiledBind {
 export function compileBind(given: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
   const { tlsByListener, cut } = compileTls(given, services, previous)
   const parts = cut.size === 0 ? given : withoutListeners(given, cut)
-  const { bind, sources, listeners, frontend, network } = parts
+  const { bind, sources, listeners, frontend, network, networkShadow } = parts
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
   const entrance = createEntrance(
     { listeners, tlsByListener, forward },
     requestServices(services, parts.telemetry),
-    connectionServices(services, parts.telemetry),
+    connectionServices(services, parts.telemetry, networkShadow),
   )
   const keepalive = frontend.tcp?.keepalive
   const hbone = sources.some(({ protocol }) => protocol === 'HBONE')
@@ -59,7 +60,7 @@ export function compileBind(given: BindParts, services: BindServices, previous: 
     state: {
       kind,
       proxyProtocol: frontend.proxyProtocol ?? null,
-      admits: network === null ? null : (info) => network.allows(info),
+      admits: admitting(network, networkShadow),
       keepalive: {
         retries: keepalive?.retries ?? 9,
         timeMs: keepalive?.time ?? 180_000,
@@ -171,8 +172,13 @@ function requestServices(services: BindServices, telemetry: RunTelemetry): RunSe
   }
 }
 
-function connectionServices(services: BindServices, telemetry: RunTelemetry): RawServices {
+function connectionServices(
+  services: BindServices,
+  telemetry: RunTelemetry,
+  networkShadow: BindParts['networkShadow'],
+): RawServices {
   return {
+    networkShadow,
     random: services.random,
     now: services.now,
     handshakes: services.handshakes,

@@ -28,7 +28,7 @@ import { limitCalls } from '../pipeline/call/limited-call.ts'
 import { serviceClient } from '../pipeline/call/service-client.ts'
 import type { Env } from '../pipeline/context/step.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
-import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
+import { networkAuthorization, networkShadow } from '../policies/frontend/network-authorization/admit.ts'
 import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
@@ -94,10 +94,17 @@ function assemble(
   const recorder = recorderSettings(frontend.recorder, parts.credentials)
   const { routes, adopt } = nextRoutes(ir, parts, previous)
   const listeners = new Map<string, CompiledListener>()
-  makeEach(ir.listeners, (listener) => {
-    listeners.set(listener.key, compileListener(listener, routes.of(listener), parts))
-  })
   const { containment } = services
+  const networkShadows = new Map(
+    ir.binds.map(({ key }) => {
+      const make = () => networkShadow(parts.policies.networkShadows(key), services)
+      return [key, containment.make({ kind: 'bind', key }, make, () => null)]
+    }),
+  )
+  makeEach(ir.listeners, (listener) => {
+    const shadow = networkShadows.get(listener.bind) ?? null
+    listeners.set(listener.key, compileListener(listener, routes.of(listener), shadow, parts))
+  })
   const network = containment.make(GATEWAY, () => networkAuthorization(parts.policies.networkAuthorization()), nobody)
   const telemetry = compileTelemetry(frontend, parts.env, services)
   const deliverMetrics = makeOptional(containment, frontend.metrics?.otlp, (config) =>
@@ -113,6 +120,7 @@ function assemble(
       listeners: own,
       frontend,
       network,
+      networkShadow: networkShadows.get(bind.key) ?? null,
       telemetry,
       ...ownFrontend(bind, parts, services),
     }
@@ -330,6 +338,7 @@ function describeBackend(backend: Backend, policies: PolicyIndex): ReturnType<En
 function compileListener(
   listener: Listener,
   { table, raw }: ListenerRoutes,
+  connectionShadow: ReturnType<typeof networkShadow>,
   { policies, services, env, containment }: RouteParts,
 ): CompiledListener {
   const unit = { kind: 'listener', key: listener.key } as const
@@ -338,7 +347,7 @@ function compileListener(
       unit,
       () => {
         const shadows = policies.preRoutingShadows(listener.key)
-        return compileSteps(policies.preRouting(listener.key), env, { shadows, containment, unit })
+        return compileSteps(policies.preRouting(listener.key), env, { shadows, connectionShadow, containment, unit })
       },
       (reason) => ({ ...NO_STEPS, request: closedStepList(reason) }),
     ),

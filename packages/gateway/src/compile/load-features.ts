@@ -1,7 +1,11 @@
-import { createShadowStep } from '../pipeline/shadow/create-shadow-step.ts'
+import {
+  createConnectionShadow,
+  createConnectionStep,
+  createShadowStep,
+} from '../pipeline/shadow/create-shadow-step.ts'
 import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
 import type { AttachedPolicy, BackendTarget, Ir, ListenerProtocol } from '../ir/resources.ts'
-import { hasShadows } from '../ir/shadow-policies.ts'
+import { hasShadows, networkShadows } from '../ir/shadow-policies.ts'
 import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/compiled/later.ts'
 import type { CompiledRoute } from '../pipeline/compiled/compiled.ts'
@@ -47,7 +51,16 @@ export const createDelegatingTable = later(
 export const hboneEntrance = later(async () => (await import('./hbone.ts')).hboneEntrance)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 // Code that loads all features iterates over the exports of this module.
-export { awsSigner, azureToken, createKeyGate, createProcessCalls, createShadowStep, gcpToken }
+export {
+  awsSigner,
+  azureToken,
+  createKeyGate,
+  createConnectionShadow,
+  createConnectionStep,
+  createProcessCalls,
+  createShadowStep,
+  gcpToken,
+}
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
@@ -100,8 +113,11 @@ function addNeeds(
   if (backend?.rehearsal !== undefined) needed.add(rehearsedBackend)
   if (backend?.retryBudget !== undefined) needed.add(createRetryBudget)
   if (backend?.sessionPersistence !== undefined) needed.add(createSeal).add(backendSessions)
+  if (frontend !== null && networkShadows([{ frontend }]).length > 0) {
+    needed.add(createConnectionShadow).add(createConnectionStep)
+  }
   if (traffic !== null && hasShadows(traffic)) {
-    needed.add(createShadowStep)
+    needed.add(createShadowStep).add(createConnectionShadow)
     if (traffic.shadow !== undefined) addNeeds({ frontend: null, traffic: traffic.shadow, backend: null }, needed)
   }
   if (traffic !== null) addSteps(traffic, laterTraffic, needed)

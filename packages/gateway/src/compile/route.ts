@@ -67,7 +67,13 @@ function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRou
       const effective = policies.traffic(routeKeys(route))
       if (!isHttp) {
         const phases = [policies.preRouting(route.listener), effective].map((each) => each.authorization?.configs ?? [])
-        const admits = connectionAuthorization(phases, { identity: services.identity, random: env.random })
+        const shadows = [policies.preRoutingShadows(route.listener), policies.trafficShadows(routeKeys(route))]
+        const { random, countShadow } = env
+        const admits = connectionAuthorization(
+          phases,
+          shadows.flatMap(({ authorization }) => authorization?.configs ?? []),
+          { identity: services.identity, random, countShadow },
+        )
         return { ...assemble(NO_STEPS, entries, weights), admits }
       }
       // Sessions of the route win over those of its backends.

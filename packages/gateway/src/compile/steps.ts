@@ -5,9 +5,11 @@ import { makeEach } from '../pipeline/compiled/config-fault.ts'
 import { type ConfigUnit, type Containment, GATEWAY, STRICT } from '../pipeline/compiled/containment.ts'
 import { type BodyUse, widest } from '../pipeline/context/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
+import type { ConnectionInfo } from '@portico/http'
+import type { ShadowOutcome } from '../records/shadow-outcome.ts'
 import type { Env, MakeStep, Step } from '../pipeline/context/step.ts'
 import type { ShadowPolicies, TrafficPolicies } from '../policies/index.ts'
-import { createShadowStep } from '../pipeline/shadow/create-shadow-step.ts'
+import { createConnectionStep, createShadowStep } from '../pipeline/shadow/create-shadow-step.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
 
 const stepNames = Object.keys(trafficSteps) as TrafficName[]
@@ -30,6 +32,8 @@ interface UnitParts {
   made: Partial<Record<TrafficName, Step>>
   /** The shadows of the same attachment point. */
   shadows: Effective<ShadowPolicies>
+  /** What the shadow of network authorization would have decided about the connection; null without a shadow. */
+  connectionShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   /** Contains the faults of shadows: without its shadow, the unit runs on. */
   containment: Containment
   unit: ConfigUnit
@@ -41,11 +45,17 @@ const NO_SHADOWS: Effective<ShadowPolicies> = {}
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
   env: Omit<Env, 'attachment'>,
-  { backendBody = 'none', made: given = {}, shadows = NO_SHADOWS, ...unit }: Partial<UnitParts> = {},
+  {
+    backendBody = 'none',
+    made: given = {},
+    shadows = NO_SHADOWS,
+    connectionShadow = null,
+    ...unit
+  }: Partial<UnitParts> = {},
 ): CompiledSteps {
   const set = stepNames.filter((name) => effective[name] !== undefined || given[name] !== undefined || name in shadows)
   // Most routes have no policy of their own, and a config may have thousands of routes.
-  if (set.length === 0 && backendBody === 'none') return NO_STEPS
+  if (set.length === 0 && backendBody === 'none' && connectionShadow === null) return NO_STEPS
   const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
     const step = given[name]
     const made =
@@ -55,6 +65,10 @@ export function compileSteps(
   const byName = new Map(steps)
   const shadowByName = new Map(makeEach(set, (name) => [name, makeShadow(name, shadows, env, unit)] as const))
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
+  if (connectionShadow !== null) {
+    const step = createConnectionStep(({ connection }) => connectionShadow(connection), env)
+    request.add('shadow.networkAuthorization', step.request)
+  }
   for (const name of set) {
     // A shadow runs before the policy that holds, which may remove the credential or stop the request.
     request.add(`shadow.${name}`, shadowByName.get(name)?.request)

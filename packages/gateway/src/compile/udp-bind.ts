@@ -1,4 +1,5 @@
 import type { Deadlines } from '@portico/http'
+import { admitting } from '../policies/frontend/network-authorization/admit.ts'
 import type { DatagramObserver, DatagramState } from '@portico/http/server'
 import { DatagramServer, DatagramSocket } from '@portico/http/udp'
 import type { BindParts, BindServices } from './bind-parts.ts'
@@ -25,7 +26,7 @@ export interface CompiledUdpBind {
 
 /** Compiles a UDP port, which has one listener. Only configs with such a port load this code. */
 export function compileUdpBind(
-  { bind, sources, listeners, frontend, network, telemetry }: BindParts,
+  { bind, sources, listeners, frontend, network, networkShadow, telemetry }: BindParts,
   services: BindServices,
 ): CompiledUdpBind {
   const [listener] = listeners
@@ -33,6 +34,7 @@ export function compileUdpBind(
   for (const source of sources) refuseUnread(source, frontend)
   const { idleTimeout = 60_000, maxSessions = 16_384, maxSessionsPerAddress = 1_024 } = frontend.udp ?? {}
   const runServices: DatagramServices = {
+    networkShadow,
     random: services.random,
     now: services.now,
     finished: telemetry.connectionFinished.bind(telemetry),
@@ -48,7 +50,7 @@ export function compileUdpBind(
       idleTimeoutMs: idleTimeout,
       cap: connectionCap(bind.key, frontend.udp, maxSessions, services),
       maxSessionsPerAddress,
-      admits: network === null ? null : (info) => network.allows(info),
+      admits: admitting(network, networkShadow),
       onSession(_info, client) {
         const run = new DatagramRun(listener, client, runServices)
         run.start()

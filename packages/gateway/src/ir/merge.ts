@@ -6,8 +6,9 @@ import type {
   TrafficPolicies,
 } from '../policies/index.ts'
 import type { AttachedBackend, AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
+import type { NetworkAuthorizationConfig as NetworkAuthorization } from '../policies/frontend/network-authorization/schema.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
-import { enforcedIn, shadowsIn } from './shadow-policies.ts'
+import { enforcedIn, networkRules, networkShadows, shadowsIn } from './shadow-policies.ts'
 
 /** Policies whose attachments are all joined, instead of the nearest one replacing the others. */
 type JoinedPolicies = ReadonlySet<JoinedTraffic>
@@ -33,6 +34,8 @@ export interface PolicyIndex {
   frontend(): FrontendPolicies
   /** All network authorizations of the gateway: connections must pass the union of their rules. */
   networkAuthorization(): readonly NetworkAuthorization[]
+  /** The shadows of `networkAuthorization` for a bind. */
+  networkShadows(bind: string): readonly NetworkAuthorization[]
   /** The policies of a bind with policies of its own, with those of the gateway; null for other binds. */
   ofBind(bind: string): { frontend: FrontendPolicies; networkAuthorization: readonly NetworkAuthorization[] } | null
   /** Before routing: gateway, listener set, then listener. */
@@ -53,7 +56,6 @@ export interface PolicyIndex {
   mcpAuthentication(place: BackendKeys): McpAuthentication | null
 }
 
-type NetworkAuthorization = NonNullable<FrontendPolicies['networkAuthorization']>
 type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
 type McpAuthentication = NonNullable<NonNullable<BackendPolicies['mcp']>['authentication']>
 
@@ -103,11 +105,10 @@ export function indexPolicies(
     ...(entry === backend ? NONE : at('backend', entry)),
     ...(section === undefined ? NONE : at('backend', section)),
   ]
-  const networkRules = (policies: readonly AttachedPolicy[]): NetworkAuthorization[] =>
-    policies.flatMap((policy) => policy.frontend?.networkAuthorization ?? [])
   return {
     frontend: () => frontend,
     networkAuthorization: () => networkRules(byTarget.at('gateway', '')),
+    networkShadows: (bind) => networkShadows([...byTarget.at('gateway', ''), ...byTarget.at('bind', bind)]),
     ofBind(bind) {
       const own = byTarget.at('bind', bind)
       if (own.length === 0) return null

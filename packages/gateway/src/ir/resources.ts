@@ -7,7 +7,7 @@ import type { ToolsConfig } from '../mcp/offered-tools.ts'
 import type { ListenerTls } from '@portico/http/server'
 import type { RouteMatch } from '../pipeline/route/route-rule.ts'
 import type { BackendRehearsal } from '../pipeline/policy/rehearsal.ts'
-import type { AttachedTraffic, BackendPolicies, FrontendPolicies } from '../policies/index.ts'
+import type { AttachedFrontend, AttachedTraffic, BackendPolicies } from '../policies/index.ts'
 
 export type { Certificate, ClientCertificates, ListenerTls } from '@portico/http/server'
 export type { RouteMatch, ValueMatch } from '../pipeline/route/route-rule.ts'
@@ -160,7 +160,7 @@ export type PolicyTarget =
 export interface AttachedPolicy {
   key: string
   target: PolicyTarget
-  frontend: FrontendPolicies | null
+  frontend: AttachedFrontend | null
   traffic: AttachedTraffic | null
   /** The phase of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'

@@ -1,4 +1,13 @@
-import type { AttachedTraffic, ShadowPolicies, TrafficPolicies } from '../policies/index.ts'
+import type {
+  AttachedFrontend,
+  AttachedTraffic,
+  FrontendPolicies,
+  ShadowPolicies,
+  TrafficPolicies,
+} from '../policies/index.ts'
+
+type NetworkAuthorization = NonNullable<FrontendPolicies['networkAuthorization']>
+type Attachment = { readonly frontend: AttachedFrontend | null }
 
 /** Returns the policies of an attachment that hold: all but its shadows. */
 export function enforcedIn(traffic: AttachedTraffic): TrafficPolicies {
@@ -12,6 +21,24 @@ export function shadowsIn(traffic: AttachedTraffic): ShadowPolicies {
   if (!hasShadows(traffic)) return NONE
   const { shadow, ...rest } = traffic
   return { ...shadow, ...Object.fromEntries(Object.entries(rest).filter(([, config]) => isShadow(config))) }
+}
+
+/** Returns the network rules of attachments that hold. */
+export function networkRules(attachments: readonly Attachment[]): NetworkAuthorization[] {
+  return attachments.flatMap(({ frontend }) => {
+    const rules = frontend?.networkAuthorization
+    return rules === undefined || isShadow(rules) ? [] : [rules]
+  })
+}
+
+/** Returns the network rules of attachments that are shadows. */
+export function networkShadows(attachments: readonly Attachment[]): NetworkAuthorization[] {
+  return attachments.flatMap(({ frontend }) => {
+    const rules = [frontend?.shadow?.networkAuthorization, frontend?.networkAuthorization]
+    return rules.filter(
+      (each, index) => each !== undefined && (index === 0 || isShadow(each)),
+    ) as NetworkAuthorization[]
+  })
 }
 
 /** Whether an attachment has any shadow. */

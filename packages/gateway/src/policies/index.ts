@@ -122,5 +122,8 @@ export type JoinedTraffic = JoinedOf<typeof trafficPolicies>
 
 /** Policies that run without an effect, next to the policies that hold: `shadow` in the block of a listener or a route. */
 export type ShadowPolicies = Pick<TrafficPolicies, DecidingOf<typeof trafficPolicies>>
+export type FrontendShadows = Pick<FrontendPolicies, DecidingOf<typeof frontendPolicies>>
+/** The policies for connections of one attachment, with their shadows. */
+export type AttachedFrontend = FrontendPolicies & { shadow?: FrontendShadows }
 /** The traffic policies of one attachment, with their shadows. */
 export type AttachedTraffic = TrafficPolicies & { shadow?: ShadowPolicies }

@@ -1,3 +1,4 @@
+import { networkRules } from '../../ir/shadow-policies.ts'
 import { defineCheck } from '../check.ts'
 import { isLoopback } from '../hosts.ts'
 import { isGuarded } from '../identity.ts'
@@ -23,7 +24,7 @@ export const forwardProxyOpen = defineCheck({
       backends: [{ dynamicForwardProxy: {} }]
 `,
   run({ routes, ir }, report) {
-    if (ir.policies.some(({ frontend }) => frontend?.networkAuthorization !== undefined)) return
+    if (networkRules(ir.policies).length > 0) return
     for (const view of routes) {
       const { route, listener, bind, backends } = view
       const hosts = [...route.hostnames, ...(listener.hostname === '' ? [] : [listener.hostname])]

@@ -1,3 +1,4 @@
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { ConnectDone, LeasedAddress, UpstreamCall, UpstreamError } from '@portico/http/client'
 import type { ConnectionInfo } from '@portico/http'
 import type { HostnameTable } from '../route/hostname.ts'
@@ -52,6 +53,8 @@ export interface RoutedConnection {
   readonly connection: ConnectionInfo
   readonly listener: CompiledListener
   readonly route: CompiledRoute | null
+  /** Adds what the shadow of `authorization` would have decided; absent when nothing records it. */
+  addShadow?(outcome: ShadowOutcome): void
 }
 
 /** Limits the retries to a backend. */

@@ -1,5 +1,6 @@
 import { spiffeIn } from '../../formats/spiffe.ts'
 import { type ConnectionInfo, type ActiveRequest } from '@portico/http'
+import type { RequestShadowRecord, ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { AccessRecord } from '../../telemetry/log/access-record.ts'
 import type { RequestOutcome } from '../../telemetry/metrics/request-metrics.ts'
 import type { CompiledBackend, CompiledListener, CompiledRoute } from '../compiled/compiled.ts'
@@ -29,7 +30,6 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
   readonly rehearsal = null
   readonly llm = null
   readonly mcp = null
-  readonly shadows = null
   readonly clientVersion = ''
   readonly hops = ''
   readonly clientScheme = 'http'
@@ -46,6 +46,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
   responseBytes = 0
   error: string | null = null
   reason = 'Upstream'
+  shadows: RequestShadowRecord | null = null
   durationMs = 0
   backendIndex = -1
   route: CompiledRoute | null = null
@@ -67,6 +68,11 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
     this.sni = info.sni === '' ? null : info.sni
     this.protocol = listener.protocol.toLowerCase()
     this.listenerName = listener.name
+    if (services.networkShadow !== null) this.addShadow(services.networkShadow(info))
+  }
+
+  addShadow(outcome: ShadowOutcome): void {
+    this.shadows = { outcomes: [...(this.shadows?.outcomes ?? []), outcome] }
   }
 
   get srcIdentity(): string | null {
@@ -115,6 +121,8 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
 }
 
 export interface RecordServices {
+  /** What the shadow of network authorization would have decided about a connection; null without a shadow. */
+  networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   now: () => number
   finished(run: RawRun): void
 }

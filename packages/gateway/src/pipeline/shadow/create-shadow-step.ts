@@ -1,4 +1,10 @@
 import { later } from '../compiled/later.ts'
 
-/** Makes the shadow of a step; its code is loaded for configs with shadows. */
+// Their code is loaded for configs with shadows.
+
+/** Makes the shadow of a step. */
 export const createShadowStep = later(async () => (await import('./shadow-step.ts')).createShadowStep)
+/** Makes the shadow of rules that admit connections. */
+export const createConnectionShadow = later(async () => (await import('./rules-shadow.ts')).createConnectionShadow)
+/** Makes the step that adds the outcome of a connection to its requests. */
+export const createConnectionStep = later(async () => (await import('./rules-shadow.ts')).createConnectionStep)

@@ -20,12 +20,20 @@ export class ShadowsOfRequest implements RequestShadows {
   #results: ShadowResults | null = null
   /** The last shadow that is still running; null without any. */
   #last: Promise<void> | null = null
+  /** The number of outcomes, the first ones, that are counted already. */
+  #counted = 0
   #pending = 0
   #finish: (() => void) | null = null
   #deadline: Deadline | null = null
 
   constructor(services: ShadowServices) {
     this.#services = services
+  }
+
+  /** Returns the shadows of a request, with the first one when the request has none yet. */
+  static of(rx: RequestContext, services: ShadowServices): ShadowsOfRequest {
+    if (rx.shadows instanceof ShadowsOfRequest) return rx.shadows
+    return (rx.shadows = new ShadowsOfRequest(services))
   }
 
   get outcomes(): readonly ShadowOutcome[] {
@@ -81,6 +89,11 @@ export class ShadowsOfRequest implements RequestShadows {
     this.#outcomes.push(outcome)
   }
 
+  /** Adds the outcome of the connection, which is counted already. It is the first outcome of a request. */
+  addCounted(outcome: ShadowOutcome): void {
+    this.#counted = this.#outcomes.push(outcome)
+  }
+
   /** Adds a shadow whose outcome comes later; returns the function that sets the outcome, once. */
   begin(policy: string): (outcome: ShadowOutcome) => boolean {
     const index = this.#outcomes.push(unknownOutcome(policy, 'none before its time was over')) - 1
@@ -120,7 +133,7 @@ export class ShadowsOfRequest implements RequestShadows {
       contained('request', () => stepDone(fork))
     }
     this.#finish = () => {
-      for (const { policy, outcome } of this.#outcomes) {
+      for (const { policy, outcome } of this.#outcomes.slice(this.#counted)) {
         this.#services.countShadow(policy, rx.routeName ?? 'unknown', outcome)
       }
       done()

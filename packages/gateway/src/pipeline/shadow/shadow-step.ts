@@ -7,7 +7,7 @@ import type { RequestStep, Step, StepResult } from '../context/step.ts'
 import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import { resultsOf, type ShadowResults } from './fork.ts'
 import { ShadowsOfRequest, type ShadowServices } from './request-shadows.ts'
-import { faultOutcome, verdictOf } from './verdict.ts'
+import { eventOf, faultOutcome, verdictOf } from './verdict.ts'
 
 /**
  * Returns the shadow of a step: it runs the step on a copy of the request, keeps what the step would have done, and
@@ -25,7 +25,7 @@ export function createShadowStep(
   const readBody = requestBody === 'none' ? null : bufferRequest(requestBody, services.maxBufferBytes)
   return {
     request(rx) {
-      const shadows = shadowsOf(rx, services)
+      const shadows = ShadowsOfRequest.of(rx, services)
       try {
         if (judgesInPlace && !shadows.hasResults) shadows.add(told(rx, judge(rx, policy, request)))
         else runOnCopy(rx, shadows)
@@ -50,7 +50,7 @@ export function createShadowStep(
     const set = shadows.begin(policy)
     if (rx.trace !== null) rx.trace.note({ shadow: 'runs beside the request' })
     const conclude = (outcome: ShadowOutcome): void => {
-      if (rx.trace !== null && set(outcome)) rx.trace.emit({ type: 'shadowResult', ...seen(outcome) })
+      if (rx.trace !== null && set(outcome)) rx.trace.emit({ type: 'shadowResult', ...eventOf(outcome) })
       else set(outcome)
     }
     const ended = result.then(
@@ -80,11 +80,6 @@ function judge(rx: RequestContext, policy: string, request: (rx: RequestContext)
   }
 }
 
-function shadowsOf(rx: RequestContext, services: ShadowServices): ShadowsOfRequest {
-  if (rx.shadows instanceof ShadowsOfRequest) return rx.shadows
-  return (rx.shadows = new ShadowsOfRequest(services))
-}
-
 function fault(policy: string, error: unknown): ShadowOutcome {
   reportFault(error, 'request')
   return faultOutcome(policy)
@@ -92,10 +87,6 @@ function fault(policy: string, error: unknown): ShadowOutcome {
 
 /** Adds the outcome to the event of the shadow in the trace. */
 function told(rx: RequestContext, outcome: ShadowOutcome): ShadowOutcome {
-  if (rx.trace !== null) rx.trace.note(seen(outcome))
+  if (rx.trace !== null) rx.trace.note(eventOf(outcome))
   return outcome
-}
-
-function seen({ policy, outcome, status, code, text, values }: ShadowOutcome): { readonly [key: string]: unknown } {
-  return { shadow: text, policy, outcome, status, code, ...values }
 }

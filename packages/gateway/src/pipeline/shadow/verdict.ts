@@ -43,11 +43,18 @@ function reasonIn({ rules, reason }: { rules?: unknown; reason?: unknown }): str
 }
 
 /** Deny rules count first, then require rules; without any of them no allow rule matched. */
-function decidingRule(rules: readonly RuleOutcome[]): string {
+export function decidingRule(rules: readonly RuleOutcome[]): string {
   const denying = rules.findIndex(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
   const missing = rules.findIndex(({ mode, matched }) => mode === 'require' && !matched)
   const index = denying === -1 ? missing : denying
   return index === -1 ? 'no allow rule matched' : `rule ${index + 1}`
+}
+
+/** The outcome as a trace has it. */
+export function eventOf({ policy, outcome, status, code, text, values }: ShadowOutcome): {
+  readonly [key: string]: unknown
+} {
+  return { shadow: text, policy, outcome, status, code, ...values }
 }
 
 const RULE = /^(rule \d+|no allow rule matched)$/

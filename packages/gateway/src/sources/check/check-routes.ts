@@ -104,9 +104,13 @@ function checkRawRoute(
   if (protocol !== 'TLS') refuse(route.at('hostnames'), `no hostnames, because ${protocol} names none`)
   const policies = route.at('policies')
   for (const name of policies.keys) {
-    if (name !== 'backend' && name !== 'authorization') {
+    if (name !== 'backend' && name !== 'authorization' && name !== 'shadow') {
       refuse(policies.at(name), 'no policy but `authorization` and `backend`')
     }
+  }
+  const shadow = policies.at('shadow')
+  for (const name of shadow.keys) {
+    if (name !== 'authorization') refuse(shadow.at(name), 'no shadow but that of `authorization`')
   }
   refusePolicies(policies.at('backend'))
   const entries = route.at('backends').items

@@ -21,7 +21,7 @@ import { backendPolicies, frontendPolicies, trafficPolicies } from '../../polici
 import type { Policy } from '../../schema/define-policy.ts'
 import type { PickerTarget } from '../../schema/fields/inference-pool.ts'
 import type { Schema } from '../../schema/kit.ts'
-import { shadowBlock } from '../policies/schema.ts'
+import { frontendShadowBlock, shadowBlock } from '../policies/schema.ts'
 import { type Shape, type ShapeOf, words } from './shape.ts'
 
 /** The shape of configs in this version. A name that is added to a type does not compile until it is here. */
@@ -169,7 +169,7 @@ export const POLICY: ShapeOf<AttachedPolicy> = {
       backend: true,
     }),
   },
-  frontend: schemasOf(frontendPolicies),
+  frontend: { ...schemasOf(frontendPolicies), shadow: frontendShadowBlock() },
   traffic: { ...schemasOf(trafficPolicies), shadow: shadowBlock('listener') },
   phase: words<AttachedPolicy['phase']>({ PreRouting: true, PostRouting: true }),
   backend: schemasOf(backendPolicies),

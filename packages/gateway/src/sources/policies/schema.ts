@@ -1,7 +1,9 @@
 import {
+  type AttachedFrontend,
   type AttachedTraffic,
   backendPolicies,
   frontendPolicies,
+  type FrontendShadows,
   type ShadowPolicies,
   trafficPolicies,
 } from '../../policies/index.ts'
@@ -15,8 +17,8 @@ import { enumeration, string } from '../../schema/fields/values.ts'
 type PolicyBlock<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
 type TrafficBlock = AttachedTraffic & { phase: Phase }
 
-export function frontendBlock(): PolicyBlock<typeof frontendPolicies> {
-  return block(frontendPolicies, 'gateway')
+export function frontendBlock(): Schema<AttachedFrontend> {
+  return block(frontendPolicies, 'gateway', { shadow: shadowOf(frontendShadowBlock()) })
 }
 
 /** A listener takes every traffic policy except the filters that only routes have. */
@@ -72,9 +74,21 @@ export function shadowBlock(place: AttachmentPoint): Schema<ShadowPolicies> {
   return block(deciding, place)
 }
 
+/** The policies for connections that can run as shadows. */
+export function frontendShadowBlock(): Schema<FrontendShadows> {
+  return block(
+    frontendPolicies.filter(({ decides }: Policy) => decides === true),
+    'gateway',
+  )
+}
+
 function shadowField(place: AttachmentPoint) {
+  return shadowOf(shadowBlock(place))
+}
+
+function shadowOf<Shadows>(policies: Schema<Shadows>) {
   return fileOnly(
-    shadowBlock(place)
+    policies
       .optional()
       .describe(
         'Policies that run without an effect, next to those that hold: what they would do is logged, counted and recorded.',
@@ -90,8 +104,8 @@ export function labels() {
 const sectionName = objectName().optional()
 
 /** Policies for handling connections; none has a default. */
-export function targetedFrontendBlock(): PolicyBlock<typeof frontendPolicies> {
-  return block(frontendPolicies, 'gateway', {}, { withDefaults: false })
+export function targetedFrontendBlock(): Schema<AttachedFrontend> {
+  return block(frontendPolicies, 'gateway', { shadow: shadowOf(frontendShadowBlock()) }, { withDefaults: false })
 }
 
 const targetRef = object({

@@ -102,8 +102,7 @@ export class Recorder {
     if (settings === null || rings === null) return
     const ending = endingOf(rx, settings.slowMs)
     const isSampled = settings.isSampled !== null && scope !== null && settings.isSampled(scope)
-    const isSeen = rx.shadows !== null && isShadowNotable(rx.shadows) && this.#shadowed.take(this.#clock())
-    const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null || isSeen
+    const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null || this.#isShadowSeen(rx)
     const ring = isNotable ? rings.notable : rings.passed
     let details = isNotable
       ? detailsOf(rx, this.#heads.take(this.#clock()) ? 'heads' : 'none', settings.redaction)
@@ -153,7 +152,7 @@ export class Recorder {
     const rings = this.#rings
     if (settings === null || rings === null) return
     const ending = endingOf(run, Infinity)
-    const isNotable = ending.outcome !== 'passed'
+    const isNotable = ending.outcome !== 'passed' || this.#isShadowSeen(run)
     this.#writer.write(isNotable ? rings.notable : rings.passed, run, {
       serial: this.#nextSerial(),
       at: this.#clock() - run.durationMs,
@@ -163,7 +162,7 @@ export class Recorder {
       answered: UNANSWERED,
       flags: 0,
       texts: textsOf(run, settings.redaction, '', ''),
-      details: isNotable ? detailsOf(run, 'none', settings.redaction) : '',
+      details: isNotable || run.shadows !== null ? detailsOf(run, 'none', settings.redaction) : '',
     })
   }
 
@@ -189,6 +188,10 @@ export class Recorder {
       backendIndex: -1,
       notes: { code, ...(cause !== undefined && { cause }), ...(rules !== undefined && { rules }) },
     })
+  }
+
+  #isShadowSeen({ shadows }: Pick<RecordedRun, 'shadows'>): boolean {
+    return shadows !== null && isShadowNotable(shadows) && this.#shadowed.take(this.#clock())
   }
 
   #nextSerial(): number {

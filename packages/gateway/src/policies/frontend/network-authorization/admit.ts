@@ -1,4 +1,7 @@
 import type { ConnectionInfo } from '@portico/http'
+import { createConnectionShadow } from '../../../pipeline/shadow/create-shadow-step.ts'
+import type { ShadowOutcome } from '../../../records/shadow-outcome.ts'
+import type { Env } from '../../../pipeline/context/step.ts'
 import { createJudge, type Judge, rulesOf } from '../../../pipeline/policy/authorization.ts'
 import { compileExpression } from '../../../pipeline/expression/expression.ts'
 import type { NetworkAuthorizationConfig } from './schema.ts'
@@ -16,5 +19,28 @@ export function networkAuthorization(configs: readonly NetworkAuthorizationConfi
     allows: (info) => judge.allows({ source: info }),
     denies: (info) => judge.denies({ source: info }),
     explain: (info) => judge.explain({ source: info }),
+  }
+}
+
+/** Returns what shadow rules would have decided about a connection, counted once; null without rules. */
+export function networkShadow(
+  configs: readonly NetworkAuthorizationConfig[],
+  { countShadow }: Pick<Env, 'countShadow'>,
+): ((info: ConnectionInfo) => ShadowOutcome) | null {
+  const judge = networkAuthorization(configs)
+  if (judge === null) return null
+  const shadow = createConnectionShadow('networkAuthorization', judge, countShadow)
+  return (info) => shadow.outcomeFor(info)
+}
+
+/** Returns the function that admits connections after a shadow has judged them; null when nothing judges connections. */
+export function admitting(
+  network: Pick<Judge<ConnectionInfo>, 'allows'> | null,
+  shadow: ((info: ConnectionInfo) => ShadowOutcome) | null,
+): ((info: ConnectionInfo) => boolean) | null {
+  if (shadow === null) return network === null ? null : (info) => network.allows(info)
+  return (info) => {
+    shadow(info)
+    return network === null || network.allows(info)
   }
 }

@@ -7,6 +7,7 @@ export const networkAuthorization = definePolicy({
   section: 'frontend',
   attach: ['gateway'],
   merge: 'join',
+  decides: true,
   schema: authorization('network').describe(
     'Accepts or closes connections by CEL expressions over `source`. A connection that is not allowed is closed without a response, before TLS and HTTP. The rules of all attached policies are combined.',
   ),

@@ -1,6 +1,8 @@
 import { CelError, compile, type Result } from '@portico/cel'
 import { environmentFor } from '../../../pipeline/expression/expression.ts'
 import { createJudge, type Judge, type Rule, rulesOf } from '../../../pipeline/policy/authorization.ts'
+import { createConnectionShadow } from '../../../pipeline/shadow/create-shadow-step.ts'
+import type { CountShadow } from '../../../telemetry/metrics/shadow-metrics.ts'
 import type { AdmitConnection, RoutedConnection } from '../../../pipeline/compiled/compiled.ts'
 import type { ProxyIdentity } from '../../../pipeline/context/proxy-identity.ts'
 import { ProxyView } from '../../../pipeline/views/scope.ts'
@@ -12,6 +14,27 @@ import type { AuthorizationConfig } from './schema.ts'
  * and all phases must allow the connection.
  */
 export function connectionAuthorization(
+  phases: readonly (readonly AuthorizationConfig[])[],
+  shadows: readonly AuthorizationConfig[],
+  services: { identity: ProxyIdentity; random: () => number; countShadow: CountShadow },
+): AdmitConnection | null {
+  const admit = enforcedAuthorization(phases, services)
+  if (shadows.length === 0) return admit
+  const judge = createJudge(rulesOf(shadows).map(toRule))
+  const shadow = createConnectionShadow('authorization', judge, NOT_COUNTED)
+  return (subject) => {
+    if (subject.addShadow !== undefined) {
+      const outcome = shadow.outcomeFor(new ConnectionScope(subject, services))
+      services.countShadow('authorization', subject.route?.name ?? 'unknown', outcome.outcome)
+      subject.addShadow(outcome)
+    }
+    return admit === null || admit(subject)
+  }
+}
+
+const NOT_COUNTED = (): void => {}
+
+function enforcedAuthorization(
   phases: readonly (readonly AuthorizationConfig[])[],
   services: { identity: ProxyIdentity; random: () => number },
 ): AdmitConnection | null {
