@@ -20,6 +20,7 @@ describe('completion', () => {
       'requests',
       'explain',
       'top',
+      'shadow',
       'trace',
       'status',
       'effective',

@@ -10,6 +10,7 @@ import { lint } from './lint.ts'
 import { prices } from './prices.ts'
 import { rehearse } from './rehearse.ts'
 import { requests } from './requests.ts'
+import { shadow } from './shadow.ts'
 import { status } from './status.ts'
 import { teams } from './teams.ts'
 import { test } from './test.ts'
@@ -22,6 +23,7 @@ const workers: readonly Command[] = [
   requests,
   explain,
   top,
+  shadow,
   trace,
   status,
   effective,

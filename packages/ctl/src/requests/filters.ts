@@ -10,6 +10,7 @@ export const filterOptions = {
   key: { kind: 'value', value: '<name>', summary: 'of this API key, user or subject' },
   model: { kind: 'value', value: '<name>', summary: 'for this model' },
   tool: { kind: 'value', value: '<name>', summary: 'for this MCP tool' },
+  shadow: { kind: 'value', value: '<names>', summary: 'for which a shadow policy had this outcome: denied' },
   expression: {
     kind: 'value',
     value: '<CEL>',

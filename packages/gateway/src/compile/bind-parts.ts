@@ -45,7 +45,7 @@ export interface BindParts {
   frontend: FrontendPolicies
   /** Decides whether a new connection may proceed; null admits every connection. */
   network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
-  /** What the shadow of network authorization would have decided; null without a shadow. */
+  /** The decision of the shadow of network authorization; null without a shadow. */
   networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   telemetry: RunTelemetry
 }

@@ -32,7 +32,7 @@ interface UnitParts {
   made: Partial<Record<TrafficName, Step>>
   /** The shadows of the same attachment point. */
   shadows: Effective<ShadowPolicies>
-  /** What the shadow of network authorization would have decided about the connection; null without a shadow. */
+  /** The decision of the shadow of network authorization about a connection; null without a shadow. */
   connectionShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   /** Contains the faults of shadows: without its shadow, the unit runs on. */
   containment: Containment

@@ -17,6 +17,7 @@ export function FilterBar({ text, requests, inputRef, onFilter, onHold }: Filter
   const [draft, setDraft] = useState(text)
   const { problems, terms } = parseFilter(draft)
   const outcome = terms.find(({ name }) => name === 'outcome')?.value
+  const wouldDeny = terms.some(({ name, value }) => name === 'shadow' && value === 'denied')
   const quick = (value: string): void =>
     onFilter(outcome === value ? withoutTerm(text, 'outcome') : withTerm(text, 'outcome', value))
   return (
@@ -52,6 +53,14 @@ export function FilterBar({ text, requests, inputRef, onFilter, onHold }: Filter
             {value}
           </button>
         ))}
+        <button
+          type="button"
+          aria-pressed={wouldDeny}
+          title="A shadow policy would have denied the request"
+          onClick={() => onFilter(wouldDeny ? withoutTerm(text, 'shadow') : withTerm(text, 'shadow', 'denied'))}
+        >
+          shadow denied
+        </button>
       </fieldset>
       <Tail requests={requests} onHold={onHold} />
     </div>

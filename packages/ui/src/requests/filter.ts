@@ -20,6 +20,7 @@ export const FILTER_NAMES = [
   'key',
   'model',
   'tool',
+  'shadow',
   'id',
   'since',
   'until',

@@ -78,6 +78,17 @@ describe('the page of requests', () => {
     await waitFor(() => assert.equal(address(), '/requests'))
   })
 
+  test('requests that a shadow would have denied are found with one click', async (t) => {
+    const gateway = useRequestsApi(t, ROWS)
+    const { user, address } = await openPage(t, '/requests')
+    await user.click(await screen.findByRole('button', { name: 'shadow denied' }))
+    await waitFor(() => assert.match(gateway.seen('GET /api/requests').at(-1)?.path ?? '', /shadow=denied/))
+    const again = screen.getByRole('button', { name: 'shadow denied' })
+    assert.equal(again.getAttribute('aria-pressed'), 'true')
+    await user.click(again)
+    await waitFor(() => assert.equal(address(), '/requests'))
+  })
+
   test('rows are counted, and denied ones apart', async (t) => {
     useRequestsApi(t, ROWS)
     await openPage(t, '/requests')

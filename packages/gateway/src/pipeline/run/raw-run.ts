@@ -121,7 +121,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
 }
 
 export interface RecordServices {
-  /** What the shadow of network authorization would have decided about a connection; null without a shadow. */
+  /** The decision of the shadow of network authorization about a connection; null without a shadow. */
   networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   now: () => number
   finished(run: RawRun): void
