@@ -4,6 +4,7 @@ import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
 
 export type { FindIncluded, ImportedConfig, ImportResult } from './core/import-result.ts'
+export { printTests } from './core/config-yaml.ts'
 export { IMPORT_FILES, type ImportTexts, printImport } from './core/print-import.ts'
 export { entryLine, summaryLine } from './core/report.ts'
 export { positionText, type SourceText } from './core/source.ts'

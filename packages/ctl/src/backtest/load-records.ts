@@ -20,7 +20,8 @@ export async function readRecords(path: string, limit: number): Promise<RecordsR
 
 interface DownloadOptions {
   readonly token: string | null
-  readonly last: string
+  /** How far back, such as `1h`; null is without a limit. */
+  readonly last: string | null
   readonly limit: number
 }
 
@@ -29,7 +30,7 @@ export async function downloadRecords(
   admins: readonly AdminAddress[],
   { token, last, limit }: DownloadOptions,
 ): Promise<RecordsResult> {
-  const path = `/api/requests/download?since=${last}`
+  const path = `/api/requests/download${last === null ? '' : `?since=${last}`}`
   const all: RequestRecord[] = []
   for (const admin of admins) {
     const opened = await openAdmin({ admin, token, path }, ANSWER_WITHIN_MS)

@@ -3,7 +3,7 @@ import { TrustedIssuer } from '../config-tests/trusted-issuer.ts'
 import { REDACTED } from '../redaction/secret-names.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import { type CredentialLocation, policiesOf } from './credential-policies.ts'
+import { type CredentialLocation, policiesOf } from '../config-tests/credential-policies.ts'
 
 /** A credential of the same effect as the one that a record does not hold. */
 export interface StandIn {

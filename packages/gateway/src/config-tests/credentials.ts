@@ -1,4 +1,6 @@
 import type { Ir } from '../ir/resources.ts'
+import { policiesOf } from './credential-policies.ts'
+import type { HashStandIns } from './hash-stand-ins.ts'
 import type { GivenClient } from './schema.ts'
 import type { TrustedIssuer } from './trusted-issuer.ts'
 
@@ -21,7 +23,7 @@ export interface CarriedCredentials {
 /** Puts the credentials of a client where the policies of the config read them. */
 export function carriedCredentials(
   { jwt, apiKey, basic }: GivenClient,
-  { ir, issuer, now }: { ir: Ir; issuer: TrustedIssuer; now: number },
+  { ir, issuer, hashes, now }: { ir: Ir; issuer: TrustedIssuer; hashes: HashStandIns; now: number },
 ): CarriedCredentials {
   const carried: { headers: [string, string][]; query: string[] } = { headers: [], query: [] }
   if (jwt !== undefined) {
@@ -32,27 +34,38 @@ export function carriedCredentials(
   }
   if (apiKey !== undefined) {
     const policies = ir.policies.flatMap(({ traffic }) => traffic?.apiKeyAuthentication ?? [])
-    carry(carried, policies.find(({ location }) => location !== undefined)?.location, keyNamed(apiKey, policies))
+    const key = keyNamed(apiKey, ir) ?? hashes.keyFor(apiKey)
+    carry(carried, policies.find(({ location }) => location !== undefined)?.location, key)
   }
   if (basic !== undefined) {
     const locations = ir.policies.flatMap(({ traffic }) => traffic?.basicAuthentication?.location ?? [])
-    const text = Buffer.from(`${basic.username}:${basic.password}`).toString('base64')
+    const password = passwordFor(basic, hashes)
+    const text = Buffer.from(`${basic.username}:${password}`).toString('base64')
     carry(carried, locations[0] ?? { header: { name: 'authorization', prefix: 'Basic ' } }, text)
   }
   return carried
 }
 
-type KeyPolicy = NonNullable<NonNullable<Ir['policies'][number]['traffic']>['apiKeyAuthentication']>
-
-/** The key with this name in the config; a text that no key has as its name is the key itself. */
-function keyNamed(name: string, policies: readonly KeyPolicy[]): string {
-  for (const { secretRef } of policies) {
-    const entry = Object.entries(secretRef?.data ?? {}).find(([each]) => each === name)?.[1]
-    if (entry === undefined) continue
-    if (entry.key !== undefined) return entry.key
-    throw new UnusableCredential(`the config has only a hash of the API key \`${name}\`: give the key itself`)
+/** The key with this name in the config; null when no key has it as its name. */
+function keyNamed(name: string, ir: Ir): string | null {
+  for (const { entries } of policiesOf(ir).apiKeys) {
+    const key = entries.find(([each]) => each === name)?.[1].key
+    if (key !== undefined) return key
   }
-  return name
+  return null
+}
+
+function passwordFor({ username, password }: NonNullable<GivenClient['basic']>, hashes: HashStandIns): string {
+  const standIn = hashes.passwordOf(username)
+  if (password === undefined) {
+    if (standIn === null) throw new UnusableCredential(`the config has no user \`${username}\``)
+    return standIn
+  }
+  // The hash of the password was replaced, so nothing can check the password.
+  if (standIn !== null) {
+    throw new UnusableCredential(`give the password of \`${username}\` in all tests of the file, or in none`)
+  }
+  return password
 }
 
 function carry(

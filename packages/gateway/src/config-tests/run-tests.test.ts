@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -119,9 +120,9 @@ const unknowns: [name: string, test: string, unknown: RegExp][] = [
     /no listener for HTTP on http port 9/,
   ],
   [
-    'a key of which only the hash is known',
-    'given: { apiKey: hashed }, send: GET /closed, expect: { route: closed }',
-    /only a hash of the API key `hashed`/,
+    'a password',
+    'given: { basic: { username: eve } }, send: GET /closed, expect: { route: closed }',
+    /the config has no user `eve`/,
   ],
   ['an invalid expression', 'send: GET /open, expect: { cel: "request.methd == 1 &&" }', /`cel` is invalid at 1:\d+/],
   ['an invalid pattern', 'send: GET /open, expect: { body: "~ (" }', /pattern/],
@@ -140,6 +141,34 @@ test('the route, and the request to an upstream, are known although the answer i
   const folder = useFiles(t, fileOf(`- { name: one, send: GET /closed/a, expect: ${expect} }`))
   const [result] = (await run(join(folder, 'a.test.yaml'))).results
   assert.deepEqual(result?.failures, [])
+})
+
+test('keys and passwords of which the config has only hashes are given by name', async (t) => {
+  const hash = `{SHA}${createHash('sha1').update('a password').digest('base64')}`
+  const config = `binds:
+- port: 8080
+  listeners:
+  - routes:
+    - matches: [{ path: { pathPrefix: /key } }]
+      policies:
+        apiKeyAuthentication: { secretRef: { data: { bob: { keyHash: "sha256:${'ab'.repeat(32)}" } } } }
+        directResponse: { status: 200 }
+    - policies:
+        basicAuthentication: { users: ["ann:${hash}", "eve:${hash}"] }
+        directResponse: { status: 200 }
+`
+  const tests = `config: hashed.yaml
+tests:
+- { name: key, given: { apiKey: bob }, send: GET /key, expect: { status: 200 } }
+- { name: other, given: { apiKey: eve }, send: GET /key, expect: { status: 401 } }
+- { name: user, given: { basic: { username: ann } }, send: GET /, expect: { status: 200 } }
+- { name: password, given: { basic: { username: eve, password: a password } }, send: GET /, expect: { status: 200 } }
+- { name: both, given: { basic: { username: ann, password: a password } }, send: GET /, expect: { status: 200 } }
+`
+  const folder = useFiles(t, { 'hashed.yaml': config, 'a.test.yaml': tests })
+  const { results } = await run(join(folder, 'a.test.yaml'))
+  const failed = results.flatMap(({ name, failures }) => failures.map(({ unknown }) => [name, unknown]))
+  assert.deepEqual(failed, [['both', 'give the password of `ann` in all tests of the file, or in none']])
 })
 
 test('coverage counts routes, matches, rules and forms', async (t) => {

@@ -10,6 +10,7 @@ import type { ConfigLocation } from '../sources/located-problem.ts'
 import { type ActualOutcome, actualOutcome, upstreamIndex } from './actual-outcome.ts'
 import { Coverage } from './coverage.ts'
 import { carriedCredentials, UnusableCredential } from './credentials.ts'
+import { HashStandIns, type ReplacedNames } from './hash-stand-ins.ts'
 import { BadMatcher, type Difference, differences } from './matcher.ts'
 import type { ExpectedOutcome, LoadedStep, LoadedTest, LoadedTests } from './load-tests.ts'
 import { simulatedRequest } from './simulated-request.ts'
@@ -58,21 +59,40 @@ export async function runTests(tests: LoadedTests, { filter }: RunOptions): Prom
   if (!loaded.ok) return loaded
   const issuer = new TrustedIssuer()
   issuer.trustIn(loaded.ir)
+  const hashes = new HashStandIns(loaded.ir, namesIn(tests))
   const coverage = new Coverage(loaded)
   const results: TestResult[] = []
   for (const test of tests.tests) {
     if (filter !== null && !test.name.includes(filter)) continue
     const startedAt = performance.now()
-    const failures = await new TestRun(tests, test, { config: loaded, issuer, coverage }).run()
+    const failures = await new TestRun(tests, test, { config: loaded, issuer, hashes, coverage }).run()
     const { name, location } = test
     results.push({ file, name, location, failures, milliseconds: performance.now() - startedAt })
   }
   return { ok: true, results, coverage, warnings: loaded.warnings }
 }
 
-interface RunParts {
+/** The names of credentials that tests give without the credential itself. */
+function namesIn({ tests }: LoadedTests): ReplacedNames {
+  const clients = tests.flatMap(({ steps }) => steps.map(({ given }) => given))
+  return {
+    keys: new Set(clients.flatMap(({ apiKey }) => apiKey ?? [])),
+    users: new Set(
+      clients.flatMap(({ basic }) => (basic !== undefined && basic.password === undefined ? basic.username : [])),
+    ),
+  }
+}
+
+/** Runs one test; resolves to its failures. */
+export function failuresOf(tests: LoadedTests, test: LoadedTest, parts: RunParts): Promise<TestFailure[]> {
+  return new TestRun(tests, test, parts).run()
+}
+
+/** A config that was made to trust the credentials of a run. */
+export interface RunParts {
   readonly config: TestedConfig
   readonly issuer: TrustedIssuer
+  readonly hashes: HashStandIns
   readonly coverage: Coverage
 }
 
@@ -100,7 +120,7 @@ class TestRun {
   }
 
   async #step(step: LoadedStep, simulation: Simulation): Promise<TestFailure[]> {
-    const { config, issuer, coverage } = this.#parts
+    const { config, issuer, hashes, coverage } = this.#parts
     const failures: TestFailure[] = []
     for (let number = 0; number < step.repeat; number++) {
       const expected = outcomeAt(step.outcomes, number)
@@ -108,7 +128,7 @@ class TestRun {
       const words = { step, number }
       try {
         const now = simulation.time.now()
-        const carried = carriedCredentials(step.given, { ir: config.ir, issuer, now })
+        const carried = carriedCredentials(step.given, { ir: config.ir, issuer, hashes, now })
         const outcome = await simulation.send(simulatedRequest(step.request, step.given, carried, config.ir))
         coverage.add(outcome)
         const failure = this.#compare(expected, outcome, words)

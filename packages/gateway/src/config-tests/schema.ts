@@ -95,10 +95,12 @@ const given = object({
     .describe(
       'Claims of a token. It is signed with a key that the config trusts during the run; `iss`, `aud` and `exp` are those of the policy unless set.',
     ),
-  apiKey: string({ min: 1, max: 1_024 }).optional().describe('Name of an API key of the config, or the key itself.'),
+  apiKey: string({ min: 1, max: 1_024 })
+    .optional()
+    .describe('Name of an API key of the config, of which the config may have only a hash; or the key itself.'),
   basic: object({
     username: string({ min: 1, max: 256 }).describe('User name.'),
-    password: string({ max: 1_024 }).describe('Password.'),
+    password: string({ max: 1_024 }).optional().describe('Password; a password that the config accepts when unset.'),
   })
     .optional()
     .describe('Basic authentication.'),

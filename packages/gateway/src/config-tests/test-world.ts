@@ -23,7 +23,8 @@ function serverOf(replies: readonly Reply[]): Upstream {
   }
 }
 
-function replyOf(
+/** The response of an upstream to a request; null when the reply is for other requests. */
+export function replyOf(
   { status, headers, body, trailers, chat, usage, mcp, delay, fault }: Reply,
   message: UpstreamMessage,
 ): WorldReply | null {

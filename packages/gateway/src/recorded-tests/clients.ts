@@ -1,0 +1,93 @@
+import type { JsonObject } from '../schema/kit.ts'
+import type { Ir } from '../ir/resources.ts'
+import { REDACTED } from '../redaction/secret-names.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
+import { policiesOf } from '../config-tests/credential-policies.ts'
+import { STAND_IN } from './sent-request.ts'
+
+/** A client that may have sent a recorded request, with credentials that the record does not hold. */
+interface PossibleClient {
+  readonly given: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+  readonly replaced: readonly string[]
+}
+
+/** The clients to try for a record, the most probable first: the first that is decided as recorded is taken. */
+export function possibleClients(record: RequestRecord, redacted: readonly string[], ir: Ir): PossibleClient[] {
+  const address = addressOf(record.source)
+  const known = credentialOf(record, ir)
+  const others = redacted.filter((name) => known === null || !isCarrier(name))
+  const standIns = Object.fromEntries(others.map((name) => [name, valueFor(name)]))
+  const replaced = others.map((name) => `the header ${name}`)
+  const client = (
+    given: JsonObject,
+    headers: Record<string, string>,
+    more: readonly string[] = [],
+  ): PossibleClient => ({
+    given: { ...given, ...address },
+    headers,
+    replaced: [...more, ...replaced],
+  })
+  if (known !== null) return [client(known.given, standIns, [known.replaced])]
+  const carriers = others.filter(isCarrier)
+  if (carriers.length === 0) return [client({}, standIns)]
+  const withoutCarriers = Object.fromEntries(Object.entries(standIns).filter(([name]) => !isCarrier(name)))
+  return [
+    client({}, standIns),
+    client({}, { ...standIns, authorization: `Basic ${Buffer.from(`${STAND_IN}:${STAND_IN}`).toString('base64')}` }),
+    ...TOKENS.map((jwt) => client({ jwt }, withoutCarriers)),
+    ...Object.keys(Object.fromEntries(policiesOf(ir).apiKeys.flatMap(({ entries }) => entries)))
+      .slice(0, MOST_KEYS)
+      .map((apiKey) => client({ apiKey }, withoutCarriers)),
+    client({}, withoutCarriers),
+  ]
+}
+
+/** Tokens that fail in different ways, and one that passes. */
+const TOKENS: readonly JsonObject[] = [
+  { sub: STAND_IN, exp: 1 },
+  { sub: STAND_IN, nbf: 32_503_680_000 },
+  { sub: STAND_IN, aud: STAND_IN },
+  { sub: STAND_IN, iss: STAND_IN },
+  { sub: STAND_IN },
+]
+const MOST_KEYS = 8
+
+interface Credential {
+  readonly given: JsonObject
+  readonly replaced: string
+}
+
+/** The credential that let the client in; null when none did, or when it cannot be replaced. */
+function credentialOf({ variables, key }: RequestRecord, ir: Ir): Credential | null {
+  const claims = variables?.['jwt']
+  if (typeof claims === 'object' && claims !== null) {
+    const { unkept: _unkept, ...kept } = claims as Record<string, unknown>
+    const jwt = JSON.parse(JSON.stringify(kept).replaceAll(REDACTED, STAND_IN)) as JsonObject
+    return { given: { jwt }, replaced: 'the token, by one with the same claims' }
+  }
+  if (key === null) return null
+  const { apiKeys, basic } = policiesOf(ir)
+  if (apiKeys.some(({ entries }) => entries.some(([name]) => name === key))) {
+    return { given: { apiKey: key }, replaced: 'the API key' }
+  }
+  if (basic.some(({ users }) => users.some(({ username }) => username === key))) {
+    return { given: { basic: { username: key } }, replaced: 'the password' }
+  }
+  return null
+}
+
+function addressOf(source: string | null): JsonObject {
+  const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*)):\d+$/.exec(source ?? '') ?? []
+  const address = bracketed ?? plain
+  return address === undefined || address === '' || address === '127.0.0.1' ? {} : { address }
+}
+
+function isCarrier(name: string): boolean {
+  return /authorization|api-?key|token|cookie/.test(name)
+}
+
+function valueFor(name: string): string {
+  if (name === 'authorization' || name === 'proxy-authorization') return `Bearer ${STAND_IN}`
+  return name === 'cookie' ? `${STAND_IN}=${STAND_IN}` : STAND_IN
+}
