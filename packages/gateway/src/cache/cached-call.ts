@@ -86,22 +86,40 @@ export class CachedCall implements Follower {
   #findSimilar(source: CacheableRequest, request: CachedRequest, miss: CacheOutcome): void {
     const { rx } = this.#call
     const { ask, isCurrent } = this.#parts
-    const lookup = this.#cache.findSimilar(source, request)
-    if (!(lookup instanceof Promise)) {
-      this.#note(lookup === null ? miss : { ...miss, search: lookup.search })
-      return ask()
-    }
-    this.#isSearching = true
-    const found = lookup.then(({ answer, search }) => {
-      this.#isSearching = false
-      if (!isCurrent()) return this.#shared?.abandon()
-      containedIn(rx, () => {
-        if (answer !== null) return this.#serve(answer)
-        this.#note({ ...miss, search })
-        ask()
-      })
+    this.#orAbandon(() => {
+      const lookup = this.#cache.findSimilar(source, request)
+      if (!(lookup instanceof Promise)) {
+        this.#note(lookup === null ? miss : { ...miss, search: lookup.search })
+        return ask()
+      }
+      this.#isSearching = true
+      const found = lookup.then(
+        ({ answer, search }) => {
+          this.#isSearching = false
+          if (!isCurrent()) return this.#shared?.abandon()
+          this.#orAbandon(() => {
+            if (answer !== null) return this.#serve(answer)
+            this.#note({ ...miss, search })
+            ask()
+          })
+        },
+        (error: unknown) => {
+          this.#shared?.abandon()
+          throw error
+        },
+      )
+      follow(rx, found)
     })
-    follow(rx, found)
+  }
+
+  /** Runs a part of the leader's call: after an exception, which ends the request, no follower waits for it. */
+  #orAbandon(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#shared?.abandon()
+      throw error
+    }
   }
 
   #serve(found: SimilarAnswer): void {
