@@ -123,7 +123,7 @@ backends:
     'gateway.yaml:2:9: binds[0].port: found 70000, expected an integer from 0 to 65535',
     'gateway.yaml:4:15: binds[0].listeners[0].protocol: found "HTP", expected one of `HTTP`, `HTTPS`, `TLS`, `TCP`, `UDP` or `HBONE`\n    did you mean `HTTP`?',
     'gateway.yaml:5:5: binds[0].listeners[0].hostnme: unknown key `hostnme`, expected `name`, `protocol`, `hostname`, `tls`, `policies` or `routes`\n    did you mean `hostname`?',
-    'gateway.yaml:8:17: binds[0].listeners[0].routes[0].policies.cors.allowOrigin: unknown key `allowOrigin`, expected `allowOrigins`, `allowMethods`, `allowHeaders`, `exposeHeaders`, `allowCredentials` or `maxAge`\n    did you mean `allowOrigins`?',
+    'gateway.yaml:8:17: binds[0].listeners[0].routes[0].policies.cors.allowOrigin: unknown key `allowOrigin`, expected `allowOrigins`, `allowMethods`, `allowHeaders`, `exposeHeaders`, `allowCredentials`, `maxAge` or `mode`\n    did you mean `allowOrigins`?',
     'gateway.yaml:9:20: binds[0].listeners[0].routes[0].backends[0].backend: found no backend named `user`, expected the name of a backend in the top-level `backends`\n    did you mean `users`?',
     'gateway.yaml:9:45: binds[0].listeners[0].routes[0].backends[1].host: found "x", expected `host:port`, `[ipv6]:port` or `unix:/path`',
     'gateway.yaml:12:13: backends[0].static.host: found `host` without `port`, expected `port`, or `policies.tls`, which makes it 443',
