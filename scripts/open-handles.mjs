@@ -1,13 +1,11 @@
 // Fails a process whose tests left something open: a server, a socket, a timer, a running program.
-import { isMainThread } from 'node:worker_threads'
 
 /** Closed handles may need a few turns to disappear, and a loaded machine is slow. */
 const PATIENCE_MS = 20_000
 
-// Threads that a test starts load this file too, and have no tests.
-if (isMainThread) {
-  const { after } = await import('node:test')
-  after(() => setTimeout(complain, PATIENCE_MS).unref())
+/** Complains, some time after the last test, if the process cannot end. */
+export function complainOfOpenHandles() {
+  setTimeout(complain, PATIENCE_MS).unref()
 }
 
 function complain() {

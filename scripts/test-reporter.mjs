@@ -4,13 +4,16 @@ import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { cpuSeconds } from './cpu-seconds.mjs'
 
-// The runner asks for a default export.
-// oxlint-disable-next-line import/no-default-export
-export default async function* report(events) {
+export async function* report(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const writeCost = process.env.CPU_TO ? costWriter(process.env.CPU_TO) : null
   writeCost?.('loading', process.argv.at(-1))
   for await (const { type, data } of events) {
+    // Errors outside of tests, such as a rejection that nobody handles, belong to no test.
+    if (type === 'test:diagnostic' && data.message.startsWith('Error: ')) {
+      counts.failed++
+      yield `  ✖ ${data.message}\n`
+    }
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const isSuite = data.details?.type === 'suite'
     if (!isSuite) writeCost?.(relative(process.cwd(), data.file ?? ''), data.name)

@@ -120,15 +120,12 @@ function smallGroup(file) {
 }
 
 function runGroup({ name, files }) {
-  const options = ['--test', '--test-isolation=none', `--test-timeout=${TEST_LIMIT_MS}`]
-  options.push(`--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`)
-  options.push(`--import=${join(root, 'scripts/compile-cache.mjs')}`)
-  options.push(`--import=${join(root, 'scripts/open-handles.mjs')}`)
+  const options = [join(root, 'scripts/test-group.mjs'), `--limit-ms=${TEST_LIMIT_MS}`]
   // Long tests run every case: some of those files count what the cases reached.
   const isLong = isEndToEnd || files.some((file) => file.includes('.long.test.'))
   const isQuick = process.env.PROPERTIES !== 'full' && !isLong
-  if (isQuick) options.push(`--import=${join(root, 'scripts/quick-properties.mjs')}`)
-  if (files.some((file) => COMPONENTS.test(file))) options.push(`--import=${join(root, 'scripts/components.mjs')}`)
+  if (isQuick) options.push('--quick')
+  if (files.some((file) => COMPONENTS.test(file))) options.push('--components')
   const startedAt = performance.now()
   const child = spawn(process.execPath, [...options, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { olderNode, runCommand, runProgram } from './testing/program.ts'
+import { runCommand, runProgram } from './testing/program.ts'
 import { VERSION } from './version.ts'
 
 describe('the command line', () => {
@@ -56,17 +56,6 @@ describe('the command line', () => {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
     }
   })
-
-  const old = olderNode()
-  test(
-    'runs from a checkout on an older Node',
-    { skip: old === null ? 'no older Node is installed' : false },
-    async () => {
-      const { code, stdout } = await runProgram(['--version'], { node: old! })
-      assert.deepEqual({ code, stdout }, { code: 0, stdout: `porticoctl ${VERSION}\n` })
-      assert.equal((await runProgram(['trace'], { node: old! })).code, 2)
-    },
-  )
 
   test('the terminal UI, translation and their libraries are loaded only by commands that need them', () => {
     const loaded = staticImports(fileURLToPath(new URL('start.ts', import.meta.url)))
