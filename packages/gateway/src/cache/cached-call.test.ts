@@ -53,7 +53,7 @@ describe('a leader that ends with an exception frees its followers', () => {
 
   for (const [name, search] of [
     ['fails', () => Promise.reject(FAULT)],
-    ['finds nothing, and the provider cannot be asked', () => Promise.resolve({ answer: null, search: {} })],
+    ['finds nothing, and the call to the provider fails', () => Promise.resolve({ answer: null, search: {} })],
   ] as const) {
     test(`when its search for a similar request ${name}`, async () => {
       const { call } = setUp(search)
