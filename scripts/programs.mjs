@@ -7,12 +7,13 @@ export const programs = {
       'ledger-writer': 'src/ledger/writer-thread.ts',
       'key-store': 'src/keys/key-thread.ts',
       backtest: 'src/backtest/backtest-thread.ts',
+      verify: 'src/verify/verify-thread.ts',
       'load-chunk': 'src/process/program/load-chunk.ts',
     },
     // Native code stays external.
     external: ['@node-rs/bcrypt'],
     // Threads that start from our own loader, with cached code.
-    threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'backtest'],
+    threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'backtest', 'verify'],
   },
   // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },

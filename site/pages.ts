@@ -198,6 +198,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
       { path: 'docs/backtest.md', about: 'recorded requests, decided by another config' },
       { path: 'docs/import.md', about: 'turn the config of another gateway into a config, a report and a test file' },
+      { path: 'docs/verified-reloads.md', about: 'reject a config whose tests fail, at start and at each reload' },
       {
         path: 'docs/rehearsals.md',
         about: 'let a share of the calls to a backend fail or wait, and see what clients get',

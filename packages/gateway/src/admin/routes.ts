@@ -26,6 +26,8 @@ export interface Readiness {
   draining: boolean
   /** Conditions that readiness waits for; ready when empty. */
   pending: readonly string[]
+  /** A line for people, after the verdict; empty without one. */
+  note?: string
 }
 
 /** The data and actions of the servers, which the main thread provides. */
@@ -86,9 +88,11 @@ async function answerLive({ silentWorkers }: AdminCallbacks): Promise<Reply> {
 }
 
 function answerReady({ readiness }: AdminCallbacks): Reply {
-  const { draining, pending } = readiness()
+  const { draining, pending, note = '' } = readiness()
   if (draining) return text(503, 'draining\n')
-  return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)
+  return pending.length === 0
+    ? text(200, note === '' ? 'ready\n' : `ready\n${note}\n`)
+    : text(503, `not ready, pending: ${pending.join(', ')}\n`)
 }
 
 /** The handler of a request that the guard let in. */

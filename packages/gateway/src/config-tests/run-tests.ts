@@ -49,13 +49,15 @@ export type RunResult =
 interface RunOptions {
   /** Runs only tests whose name contains the text; null runs all. */
   readonly filter: string | null
+  /** The text of the config, in place of that of its file. */
+  readonly text?: string
 }
 
 /** Runs the tests of one file, one after the other. */
-export async function runTests(tests: LoadedTests, { filter }: RunOptions): Promise<RunResult> {
+export async function runTests(tests: LoadedTests, { filter, text }: RunOptions): Promise<RunResult> {
   const { config, file, gateway, world } = tests
   const path = isAbsolute(config) ? config : join(dirname(resolve(file)), config)
-  const loaded = await loadTestedConfig(path, { env: world.env, gateway })
+  const loaded = await loadTestedConfig(path, { env: world.env, gateway, ...(text !== undefined && { text }) })
   if (!loaded.ok) return loaded
   const issuer = new TrustedIssuer()
   issuer.trustIn(loaded.ir)

@@ -23,9 +23,10 @@ export interface TestedConfig {
 /** Loads the config of a file of tests as the gateway does: a file, or manifests. */
 export async function loadTestedConfig(
   path: string,
-  { env, gateway }: { env: Environment; gateway: string | null },
+  { env, gateway, text }: { env: Environment; gateway: string | null; text?: string },
 ): Promise<TestedConfig | { ok: false; problems: string[] }> {
-  const loaded = await load(path, env, gateway)
+  const loaded =
+    text === undefined ? await load(path, env, gateway) : loadConfig(text, { file: path, dir: dirname(path), env })
   if (typeof loaded === 'string') return { ok: false, problems: [loaded] }
   if (!loaded.ok) return { ok: false, problems: loaded.problems.map(printProblem) }
   const { ir, endpoints } = loaded

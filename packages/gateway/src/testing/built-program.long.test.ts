@@ -71,6 +71,7 @@ const USES: Readonly<Record<string, Use>> = {
   'a ledger and keys whose database is away': usePostgres,
   'an answer from the response cache': useResponseCache,
   'a rehearsal': useRehearsal,
+  'a verified config': useVerified,
   'a key of the store, and its end': useStoredKeys,
   'MCP servers behind pipes, with OAuth': useTools,
   'the admin API answers questions': useAdmin,
@@ -94,6 +95,14 @@ async function useResponseCache(t: TestContext, watch: ChunkWatch): Promise<void
   const purge = { method: 'POST', headers: { 'x-portico-same-origin': '1', 'content-type': 'application/json' } }
   const purged = await fetch(`${program.admin}/api/cache/purge`, { ...purge, body: '{"all":true}' })
   assert.deepEqual(await purged.json(), { purged: 1, isSharedPurged: false })
+}
+
+async function useVerified(t: TestContext, watch: ChunkWatch): Promise<void> {
+  const { file, folder } = useConfigFile(t, { config: { verify: { tests: 'gateway.test.yaml' } }, ...httpConfig([]) })
+  const tests = 'config: gateway.yaml\ntests: [{ name: nothing is here, send: GET /, expect: { status: 404 } }]\n'
+  writeFileSync(join(folder, 'gateway.test.yaml'), tests)
+  const { code, stderr } = await runProgram({ args: ['-f', file, '--validate-only'], env: watch.env })
+  assert.equal(code, 0, stderr)
 }
 
 async function useRehearsal(t: TestContext, watch: ChunkWatch): Promise<void> {

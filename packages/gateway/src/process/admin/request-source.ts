@@ -50,7 +50,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
 
   function* chosen(filter: RecordFilter): Iterable<RequestRecord> {
     const from = Math.max(oldest(), filter.since ?? 0)
-    for (const stored of newest(store, disk())) {
+    for (const stored of newestRecords(store, disk())) {
       if (stored.at < from) return
       const record = stored.decode()
       if (record !== null && isMeant(filter, record)) yield record
@@ -114,7 +114,8 @@ async function explained(
 }
 
 /** Iterates over the records, newest first. Files are read only once the records in memory are exhausted. */
-function* newest(store: RecordStore, disk: RecordDisk | null): Iterable<StoredRecord> {
+/** The records in memory and on disk, newest first. */
+export function* newestRecords(store: RecordStore, disk: RecordDisk | null): Iterable<StoredRecord> {
   const inMemory = store.all()
   if (disk === null) return yield* inMemory
   const complete = store.completeSince

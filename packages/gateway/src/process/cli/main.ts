@@ -8,6 +8,7 @@ import { keyFileOf, sessionKeyProblem } from '../config/session-keys.ts'
 import type { LoadedConfig } from '../../sources/file.ts'
 import { printExpanded } from '../../sources/llm/print-expanded.ts'
 import { firstProblems, printProblem } from '../../sources/print-problems.ts'
+import { failedTests } from '../verify/failed-tests.ts'
 import { VERSION } from '../../version.ts'
 
 /** Runs the program; resolves with the exit code when the program ends. */
@@ -35,6 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function validate(source: ConfigSource, print: (loaded: LoadedConfig) => string): Promise<number> {
   const loaded = await source.load()
   const problems = loaded.ok ? await problemsOf(loaded, source.path ?? '') : loaded.problems
+  if (loaded.ok && problems.length === 0) problems.push(...(await failedTests(loaded, source.path ?? '')))
   if (!loaded.ok || problems.length > 0) {
     process.stderr.write(firstProblems(problems).join('\n') + '\n')
     return BAD_CONFIG

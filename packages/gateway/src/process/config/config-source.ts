@@ -9,6 +9,7 @@ import { loadConfig, type LoadedConfig } from '../../sources/file.ts'
 import { PartCache } from '../../sources/part-cache.ts'
 import { printProblem } from '../../sources/print-problems.ts'
 import { TextInMemory } from './config-text-store.ts'
+import { testsOf } from '../verify/verify-settings.ts'
 import { claimPort } from './ports.ts'
 
 /** The source of the config: a file, standard input, manifests or the quick start. */
@@ -124,7 +125,7 @@ export async function loadText(
 ): Promise<LoadedConfig | RefusedSource> {
   const loaded = loadConfig(text, { ...place, env: process.env }, known)
   if (loaded.ok) {
-    const placed = { ...loaded, text: { text, ...place } }
+    const placed = withTests({ ...loaded, text: { text, ...place } })
     return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(placed) : placed
   }
   const { files = [], rest = null } = loaded
@@ -134,6 +135,12 @@ export async function loadText(
   // A fault without a part of the file may come from the parts that were left out.
   const faults = checkCompile(rest.ir).filter(({ part }) => part !== null)
   return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
+}
+
+/** Adds the file of tests to the files whose changes cause a reload. */
+function withTests(loaded: LoadedConfig): LoadedConfig {
+  const tests = testsOf(loaded)
+  return tests === null ? loaded : { ...loaded, files: [...loaded.files, tests] }
 }
 
 /** Drops the warning that the file opens no port: a controller opens ports. */

@@ -34,6 +34,8 @@ type PutFailure = 'overtaken' | 'ending'
 export class Reloader {
   /** Called with each config that went live. */
   wentLive: (loaded: LoadedConfig) => void = () => {}
+  /** Returns why a config must not go live, although it is valid. */
+  verify: (loaded: LoadedConfig) => Promise<readonly string[]> = () => Promise.resolve([])
   readonly #source: ConfigSource
   readonly #watch: ConfigWatch
   /** Files that the live config names: certificates, keys. */
@@ -154,6 +156,8 @@ export class Reloader {
       this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
       if (loaded.endpoints !== undefined) gateway.services.takeAll(Object.entries(loaded.endpoints))
+      const unverified = await this.verify(loaded)
+      if (unverified.length > 0) return report(gateway.refused([...unverified]))
       const problems = await gateway.apply(loaded.ir, loaded.explain)
       if (problems.length === 0) this.wentLive(loaded)
       return report(problems)
@@ -172,8 +176,8 @@ export class Reloader {
   }
 }
 
-/** The settings of the `config` block that hold from the start on: all but the tokens of the admin server. */
-function startSettings({ process: { admin: _admin, ...settings } }: LoadedConfig): string {
+/** The settings of the `config` block that hold from the start on. */
+function startSettings({ process: { admin: _admin, verify: _verify, ...settings } }: LoadedConfig): string {
   return JSON.stringify(settings)
 }
 

@@ -4,6 +4,7 @@ import { redact } from '../../redaction/redact.ts'
 import type { RequestsSource } from '../../admin/requests.ts'
 import type { ServersOptions } from '../../admin/servers.ts'
 import type { RehearsalSource } from '../../admin/rehearsal/rehearsal-api.ts'
+import type { ConfigVerifier } from '../verify/config-verifier.ts'
 import type { Ir } from '../../ir/resources.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -12,7 +13,7 @@ import type { ProcessConfig } from '../../sources/config/schema.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { MetricHistory } from '../../telemetry/history/metric-history.ts'
-import type { RequestRecord } from '../../telemetry/recorder/record.ts'
+import type { RequestRecord, VerificationView } from '../../telemetry/recorder/record.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { VERSION } from '../../version.ts'
 import { BacktestRunner } from '../backtest/backtest-runner.ts'
@@ -57,6 +58,7 @@ interface AdminParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' |
   keys: Keys | null
   keysSource: KeysSource | null
   rehearsals: RehearsalSource
+  verifier: Pick<ConfigVerifier, 'last'>
   log: Logger
   editor: ConfigEditor
   /** Null when the config cannot be changed through the admin API. */
@@ -88,7 +90,11 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     credentials: parts.credentials,
     editToken: parts.editToken?.token ?? null,
     metrics: (form) => collector.render(form),
-    readiness: () => ({ draining: isDraining(), pending: pending(gateway, supervisor, controlled()) }),
+    readiness: () => ({
+      draining: isDraining(),
+      pending: pending(gateway, supervisor, controlled()),
+      note: unverifiedNote(gateway, parts.verifier),
+    }),
     silentWorkers: () => supervisor.silentWorkers(ALIVE_MS),
     configDump: () => redact(configDump(parts)),
     logFilter,
@@ -110,7 +116,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
 
 type State = RequestSourceParts['state']
 
-function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys, ledger }: AdminParts): State {
+function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys, ledger, verifier }: AdminParts): State {
   return () => ({
     version: VERSION,
     generation: gateway.generation,
@@ -118,6 +124,7 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt, keys, ledge
     startedAt,
     source: path,
     problems: firstProblems(gateway.problems).map((problem) => ({ text: String(redact(problem)) })),
+    verification: verifier.last === null ? null : (redact(verifier.last) as VerificationView),
     workers: supervisor.size,
     restarts: supervisor.restarts,
     isDraining: isDraining(),
@@ -139,6 +146,14 @@ function explained(
   const found = written ?? configs.findWithoutText(generation)
   if (found !== null) return { isKnown: true, isEarlier, live, ...found }
   return generation === live && ir !== null ? { isKnown: true, isEarlier, live, ir, locate: null } : unknown
+}
+
+/** The line of readiness about a config that was rejected because of its tests; empty otherwise. */
+function unverifiedNote({ generation }: Gateway, { last }: Pick<ConfigVerifier, 'last'>): string {
+  if (last === null || last.isVerified) return ''
+  const [first] = last.failed
+  const why = first === undefined ? 'it was not verified' : `the test ${JSON.stringify(first.test)} failed`
+  return `config ${generation} stays active: a newer one was rejected, because ${why}`
 }
 
 /** The conditions that readiness waits for. */

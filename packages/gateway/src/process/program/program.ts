@@ -17,6 +17,8 @@ import { Gateway } from '../config/gateway.ts'
 import { releaseMemoryWhenIdle } from '../workers/idle-memory.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { KeysWithBudgets } from '../admin/keys-source.ts'
+import { newestRecords } from '../admin/request-source.ts'
+import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
@@ -29,6 +31,7 @@ import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { postgresSettings, redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
+import { ConfigVerifier } from '../verify/config-verifier.ts'
 import { Rehearsals } from '../rehearsal/rehearsals.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
@@ -69,6 +72,7 @@ export class Program {
   readonly #configs = new GenerationHistory()
   readonly #kept: KeptRecords
   readonly #rehearsals: Rehearsals
+  readonly #verifier: ConfigVerifier
   readonly #startedAt = Date.now()
   readonly #editToken: EditToken | null
   readonly #credentials: AdminCredentials
@@ -111,6 +115,12 @@ export class Program {
         if (parts.controller !== null || parts.isManifests) this.#configs.keepWithoutText(this.#gateway.generation, ir)
       },
     })
+    this.#verifier = new ConfigVerifier({
+      path: parts.path,
+      records: (lastMs) => this.#recordsSince(Date.now() - lastMs),
+      served: (ir) => this.#gateway.served(ir),
+      ...{ collector, log },
+    })
     this.#rehearsals = new Rehearsals({
       gateway: this.#gateway,
       repeated: (generation, before) => this.#configs.repeat(generation, before),
@@ -133,6 +143,8 @@ export class Program {
     if (unusable !== null) return this.#giveUp(CANNOT_START, [unusable])
     const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
     if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
+    const unverified = await this.#verify(loaded)
+    if (unverified.length > 0) return this.#giveUp(BAD_CONFIG, unverified)
     const servers = await this.#startServers()
     if (!servers.ok) return this.#giveUp(CANNOT_START, servers.problems)
     const { addresses } = servers.value
@@ -146,7 +158,10 @@ export class Program {
     const attempt = guide === null ? (await import('./try-request.ts')).tryRequest(ir, ports) : null
     const token = this.#printed
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, attempt, token }))
-    if (reloader !== null) reloader.wentLive = (next) => this.#useReloaded(next)
+    if (reloader !== null) {
+      reloader.wentLive = (next) => this.#useReloaded(next)
+      reloader.verify = (next) => this.#verify(next)
+    }
     reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
     void this.#controlled?.start()
     return null
@@ -179,6 +194,7 @@ export class Program {
         keys: this.#keys,
         keysSource: this.#keysSource,
         rehearsals: this.#rehearsals,
+        verifier: this.#verifier,
         log: this.#log,
         isDraining: () => this.#isDraining,
         startedAt: this.#startedAt,
@@ -188,6 +204,21 @@ export class Program {
         pages: this.#pages,
       }),
     )
+  }
+
+  /** Returns why a config must not go live, although it is valid. */
+  async #verify(loaded: LoadedConfig): Promise<string[]> {
+    const isControlled = this.#parts.controller !== null && loaded.process.verify !== undefined
+    return isControlled ? [NOT_VERIFIABLE] : this.#verifier.verify(loaded, this.#gateway.ir)
+  }
+
+  /** Newest first. */
+  *#recordsSince(since: number): Iterable<RequestRecord> {
+    for (const stored of newestRecords(this.#supervisor.records, this.#kept.disk)) {
+      if (stored.at < since) return
+      const record = stored.decode()
+      if (record !== null) yield record
+    }
   }
 
   get #hasEditToken(): boolean {
@@ -347,3 +378,6 @@ export class Program {
     if (this.#parts.path !== '') process.on('SIGHUP', () => this.#parts.reloader?.reload())
   }
 }
+
+const NOT_VERIFIABLE =
+  'config.verify: this gateway gets its config from a controller, which has other tests: remove `config.verify`'

@@ -6,7 +6,7 @@ import { meshFields } from '../../schema/fields/mesh.ts'
 import { postgres } from '../../stores/postgres/schema.ts'
 import { redis } from '../../stores/redis/schema.ts'
 import { secretValue } from '../../schema/fields/auth/credential.ts'
-import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
+import { atLeastOneOf, exactlyOneOf, onlyWith } from '../../schema/rules.ts'
 import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
 const mostWorkers = 256
@@ -147,6 +147,34 @@ export const processConfig = object(
     })
       .optional()
       .describe('Access to the admin server: see [Tokens](../admin-api.md#tokens).'),
+    verify: object(
+      {
+        tests: string({ min: 1, max: 4_096 })
+          .optional()
+          .describe('File of tests of this config, relative to this file: see [Test a config](../testing-configs.md).'),
+        backtest: object({
+          maxNewlyDenied: integer({ min: 0, max: 1_000_000 })
+            .prefault(0)
+            .describe('Number of recorded requests that may be refused now although they passed.'),
+          last: duration({ min: '1m', max: '168h' })
+            .prefault('1h')
+            .describe('Requests of this time are decided again.'),
+          limit: integer({ min: 1, max: 100_000 })
+            .prefault(5_000)
+            .describe('Largest number of requests, the newest ones.'),
+        })
+          .optional()
+          .describe('Decides recorded requests with the new config: see [Back-tests](../backtest.md).'),
+        timeout: duration({ min: '1s', max: '10m' })
+          .prefault('30s')
+          .describe('Time for tests and back-test together; a config that takes longer is rejected.'),
+      },
+      [atLeastOneOf('tests', 'backtest')],
+    )
+      .optional()
+      .describe(
+        'Verifies this config at the start and at each reload, before it becomes active: see [Verified reloads](../verified-reloads.md).',
+      ),
     ui: object({
       edit: boolean()
         .prefault(false)
@@ -172,5 +200,5 @@ export const processConfig = object(
   [onlyWith('ledger', 'stateDir'), onlyWith('keys', 'stateDir')],
 )
 
-/** Settings of the process. Only `admin` follows a config reload; the others are read at startup. */
+/** Settings of the process. Only `admin` and `verify` follow a config reload; the others are read at startup. */
 export type ProcessConfig = Output<typeof processConfig>

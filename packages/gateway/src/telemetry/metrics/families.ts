@@ -357,6 +357,16 @@ export const families = {
     help: 'Parts of the live config that are closed because they cannot be compiled',
     labels: [],
   },
+  config_verifications_total: {
+    type: 'counter',
+    help: 'Configs that `config.verify` verified before they went live, by result',
+    labels: ['result'],
+  },
+  config_failed_tests: {
+    type: 'gauge',
+    help: 'Tests that failed in the last verification of a config',
+    labels: ['test'],
+  },
   config_generation: {
     type: 'gauge',
     help: 'Number of the running config',

@@ -278,6 +278,26 @@ export interface LedgerStoreView {
   readonly problem: string | null
 }
 
+/** The verification of a config before it went live. */
+export interface VerificationView {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly isVerified: boolean
+  /** The number of tests that ran. */
+  readonly tests: number
+  /** The first tests that failed. */
+  readonly failed: readonly { readonly test: string; readonly file: string; readonly line: number }[]
+  /** The first problem; null when the config was verified. */
+  readonly problem: string | null
+  /** The number of requests that the back-test decided again; null without a back-test. */
+  readonly decided: number | null
+  /** Recorded requests that passed and would be refused now. */
+  readonly newlyDenied: number
+  /** Recorded requests whose decision cannot be known. */
+  readonly unknown: number
+  readonly tookMs: number
+}
+
 /** The response of `GET /api/state`. */
 export interface GatewayState {
   readonly version: string
@@ -289,6 +309,8 @@ export interface GatewayState {
   readonly source: string
   /** Problems of the last reload, if it was rejected; empty when the active config is the one read last. */
   readonly problems: readonly StateProblem[]
+  /** The last verification; null when no config has `config.verify`. */
+  readonly verification?: VerificationView | null
   readonly workers: number
   readonly restarts: number
   readonly isDraining: boolean

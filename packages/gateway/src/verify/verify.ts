@@ -1,0 +1,94 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { backtest } from '../backtest/backtest.ts'
+import type { FlipGroup, FlipKind } from '../backtest/report.ts'
+import { loadTests } from '../config-tests/load-tests.ts'
+import { runTests, type TestResult } from '../config-tests/run-tests.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import type { SourceLocation } from '../findings/explanation.ts'
+import { loadConfig } from '../sources/file.ts'
+import type { ConfigLocation } from '../sources/located-problem.ts'
+import { printProblem } from '../sources/print-problems.ts'
+import type { VerifyBacktest, VerifyJob, VerifyResult } from './verify-job.ts'
+
+/** Runs the tests of a config, and its back-test. */
+export async function verify(job: VerifyJob): Promise<VerifyResult> {
+  const tested = job.tests === null ? NO_TESTS : await runFile(job, job.tests)
+  const replayed = job.backtest === null ? NO_BACKTEST : await decideAgain(job, job.backtest)
+  return { ...tested, ...replayed, problems: [...tested.problems, ...replayed.problems] }
+}
+
+type TestedPart = Pick<VerifyResult, 'problems' | 'tests' | 'failed'>
+type ReplayedPart = Pick<VerifyResult, 'problems' | 'decided' | 'newlyDenied' | 'unknown'>
+
+async function runFile({ text, path }: VerifyJob, file: string): Promise<TestedPart> {
+  const loaded = loadTests(file)
+  if (!loaded.ok) return { ...NO_TESTS, problems: loaded.problems.map(printProblem) }
+  const { config, configLocation: at } = loaded.value
+  const about = isAbsolute(config) ? config : join(dirname(resolve(file)), config)
+  if (path !== '' && about !== path) {
+    return {
+      ...NO_TESTS,
+      problems: [`${locationText(at)}: found ${config}, expected the config that names these tests`],
+    }
+  }
+  const run = await runTests(loaded.value, { filter: null, text })
+  if (!run.ok) return { ...NO_TESTS, problems: run.problems.map((problem) => `the tests cannot run: ${problem}`) }
+  const failing = run.results.filter(({ failures }) => failures.length > 0)
+  return {
+    problems: failing.map(failureText),
+    tests: run.results.length,
+    failed: failing.map(({ name, location }) => ({ file, line: 'file' in location ? location.line : 0, name })),
+  }
+}
+
+/** The first failure of a test in one line. */
+function failureText({ name, location, failures }: TestResult): string {
+  const [first] = failures
+  const { request = '', unknown = '', differences = [], headline = null, decidedAt = null } = first ?? {}
+  const reasons = [
+    ...(unknown === '' ? [] : [unknown]),
+    ...differences.map(({ field, expected, actual }) => `${field.join('.')}: expected ${expected}, found ${actual}`),
+    ...(headline === null ? [] : [`${headline}${decidedAt === null ? '' : ` (${locationText(decidedAt)})`}`]),
+  ]
+  const more = failures.length > 1 ? `; ${failures.length - 1} more` : ''
+  return `${locationText(location)}: the test "${name}" failed: ${request}: ${reasons.join('; ')}${more}`
+}
+
+async function decideAgain({ text, place }: VerifyJob, job: VerifyBacktest): Promise<ReplayedPart> {
+  const loaded = loadConfig(text, { ...place, env: process.env })
+  // The main thread has loaded the same text, so only a file that changed since can have a problem.
+  if (!loaded.ok) return { ...NO_BACKTEST, problems: ['a file that the config names has changed during the back-test'] }
+  const after = { ir: { ...loaded.ir, binds: [...job.binds] }, locate: loaded.locate }
+  await loadFeatures(after.ir)
+  const { records, before, limitMs } = job
+  const report = await backtest({ records, before: { ir: before }, after, limitMs })
+  const refused = report.flips.filter(({ kind }) => REFUSED.includes(kind))
+  const newlyDenied = refused.reduce((sum, { count }) => sum + count, 0)
+  const isRefusal = newlyDenied > job.maxNewlyDenied
+  return {
+    problems: isRefusal
+      ? [backtestText(newlyDenied, report.records, job.maxNewlyDenied), ...refused.map(groupText)]
+      : [],
+    ...{ decided: report.records, newlyDenied, unknown: report.unknown },
+  }
+}
+
+function backtestText(newlyDenied: number, records: number, most: number): string {
+  return `the back-test failed: ${newlyDenied} of ${records} recorded requests passed and would be refused now, and \`maxNewlyDenied\` is ${most}`
+}
+
+function groupText({ kind, cause, count, example, decidedAt }: FlipGroup): string {
+  const { id, method, host, path } = example
+  const at = decidedAt === null ? '' : `${locationText(decidedAt)}: `
+  return `${at}${kind} ${count}: ${cause}, such as ${id}: ${method ?? 'CONNECT'} ${host ?? ''}${path ?? ''}`
+}
+
+function locationText(location: SourceLocation | ConfigLocation): string {
+  if ('file' in location) return `${location.file}:${location.line}:${location.column}`
+  return 'variable' in location ? `environment variable ${location.variable}` : `${location.kind} ${location.name}`
+}
+
+/** Kinds of flips whose requests passed, and would get no answer of a backend. */
+const REFUSED: readonly FlipKind[] = ['newly-denied', 'newly-limited', 'newly-failed']
+const NO_TESTS: TestedPart = { problems: [], tests: 0, failed: [] }
+const NO_BACKTEST: ReplayedPart = { problems: [], decided: null, newlyDenied: 0, unknown: 0 }
