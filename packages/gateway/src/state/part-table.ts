@@ -8,9 +8,13 @@ import { amountOf, MOST_AMOUNT, PERIOD_MASK, periodOf, SET_BACK, wordOf } from '
  */
 export class PartTable {
   readonly #words: BigUint64Array<SharedArrayBuffer>
+  /** The halves of the words. A table may have a million words, which are read every second. */
+  readonly #halves: Int32Array<SharedArrayBuffer>
 
   constructor(buffer: SharedArrayBuffer) {
-    this.#words = new BigUint64Array(buffer, 0, Math.floor((buffer.byteLength - SALT_BYTES) / 8))
+    const words = Math.floor((buffer.byteLength - SALT_BYTES) / 8)
+    this.#words = new BigUint64Array(buffer, 0, words)
+    this.#halves = new Int32Array(buffer, 0, words * 2)
   }
 
   /**
@@ -18,12 +22,14 @@ export class PartTable {
    * size and a salt at its end.
    */
   static size(slots: number): number {
-    return Math.ceil((slots * WIDTH) / 3)
+    return Math.ceil((FIRST + slots * WIDTH) / 3)
   }
 
   /** Adds to the part of a moment; returns an amount that was in its place, and is outside the period. */
   add(slot: number, part: number, amount: number): number {
-    const at = slot * WIDTH + (part % WIDTH)
+    // Told first, so that no change is missed.
+    Atomics.store(this.#words, IS_USED, 1n)
+    const at = FIRST + slot * WIDTH + (part % WIDTH)
     for (;;) {
       const before = Atomics.load(this.#words, at)
       const isOver = isOutside(before, part)
@@ -37,7 +43,8 @@ export class PartTable {
   /** Takes out what is outside the period, and returns the amount. */
   expire(slot: number, part: number): number {
     let gone = 0
-    for (let at = slot * WIDTH; at < (slot + 1) * WIDTH; at++) {
+    const from = FIRST + slot * WIDTH
+    for (let at = from; at < from + WIDTH; at++) {
       const before = Atomics.load(this.#words, at)
       if (isOutside(before, part) && this.#swap(at, before, 0n)) gone += amountOf(before)
     }
@@ -47,7 +54,8 @@ export class PartTable {
   /** The oldest part in the period that has spent something; null when nothing was spent. */
   oldest(slot: number, part: number): number | null {
     let age: number | null = null
-    for (let at = slot * WIDTH; at < (slot + 1) * WIDTH; at++) {
+    const from = FIRST + slot * WIDTH
+    for (let at = from; at < from + WIDTH; at++) {
       const word = Atomics.load(this.#words, at)
       if (amountOf(word) > 0 && !isOutside(word, part)) age = Math.max(age ?? 0, ageOf(word, part))
     }
@@ -57,13 +65,19 @@ export class PartTable {
   /** The words that are in use, as decimal texts. */
   save(): SavedParts {
     const words: [index: number, word: string][] = []
-    for (const [index, word] of this.#words.entries()) if (amountOf(word) > 0) words.push([index, String(word)])
+    if (Atomics.load(this.#words, IS_USED) === 0n) return { words }
+    for (let at = FIRST; at < this.#words.length; at++) {
+      if (this.#halves[at * 2] === 0 && this.#halves[at * 2 + 1] === 0) continue
+      const word = Atomics.load(this.#words, at)
+      if (amountOf(word) > 0) words.push([at, String(word)])
+    }
     return { words }
   }
 
   /** Fills new memory; called before any thread uses it. */
   static restore(buffer: SharedArrayBuffer, { words }: SavedParts): void {
     const table = new PartTable(buffer)
+    if (words.length > 0) table.#words[IS_USED] = 1n
     for (const [index, word] of words) if (index < table.#words.length) table.#words[index] = BigInt(word)
   }
 
@@ -79,6 +93,9 @@ export interface SavedParts {
 
 /** The parts of a period, and the one that has only begun to leave it. */
 const WIDTH = PARTS + 1
+/** The word that is 1 once something was spent: an unused table is not read through. */
+const IS_USED = 0
+const FIRST = 1
 const SALT_BYTES = 16
 
 function isOutside(word: bigint, part: number): boolean {
