@@ -156,6 +156,7 @@ function compileTarget(
         backend: target,
         policiesOf: (part) => parts.policies.backend({ ...at, ...placeOfTarget(part) }),
         rulesOf: (part) => parts.policies.mcpAuthorization({ ...at, ...placeOfTarget(part) }),
+        shadowsOf: (part) => parts.policies.mcpShadows({ ...at, ...placeOfTarget(part) }),
         route,
         env: { ...env, attachment: backend.key },
         parts,

@@ -5,6 +5,7 @@ import { mcpBackendWithoutServers } from '../backends/mcp/without-servers.ts'
 import { compileEndpoint } from './endpoint.ts'
 import { backendOf, type TunnelParts } from './services.ts'
 import type { Backend, McpBackend, McpTarget } from '../ir/resources.ts'
+import { createRulesShadow } from '../pipeline/shadow/rules-shadow.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/check-request.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
@@ -39,6 +40,8 @@ export interface McpParts {
   policiesOf: (target: McpTarget) => BackendPolicies
   /** The rules of all attachments that apply to a target. */
   rulesOf: (target: McpTarget) => Parameters<typeof createMcpJudge>[0]
+  /** The rules that are shadows there. */
+  shadowsOf: McpParts['rulesOf']
   /** The facts about the route; defaults when no route leads to the backend. */
   route: { hasHostnames: boolean; corsOrigins: () => readonly string[] }
   env: Env
@@ -121,9 +124,17 @@ function compileTarget(target: McpTarget, mcp: McpParts): Target {
     name: target.name,
     transport: transportOf(target, policies, mcp),
     judge: createMcpJudge(mcp.rulesOf(target), mcp.env),
+    shadow: shadowOf(mcp.shadowsOf(target), mcp.env),
     limits: limitsOf(target, mcp.parts.services.deadlines),
     forwardsCredentials: policies.auth?.passthrough !== undefined,
   }
+}
+
+function shadowOf(rules: ReturnType<McpParts['shadowsOf']>, env: Env): Target['shadow'] {
+  if (rules.length === 0) return null
+  const judge = createMcpJudge(rules, env)
+  const tell = createRulesShadow('mcpAuthorization', env)
+  return (rx, item) => tell(rx, judge.decide(rx, item))
 }
 
 /** The time limits of a target. A target that must be started first gets the start timeout on top. */

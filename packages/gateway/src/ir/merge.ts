@@ -8,7 +8,7 @@ import type {
 import type { AttachedBackend, AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { NetworkAuthorizationConfig as NetworkAuthorization } from '../policies/frontend/network-authorization/schema.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
-import { enforcedIn, networkRules, networkShadows, shadowsIn } from './shadow-policies.ts'
+import { enforcedIn, mcpRules, mcpShadows, networkRules, networkShadows, shadowsIn } from './shadow-policies.ts'
 
 /** Policies whose attachments are all joined, instead of the nearest one replacing the others. */
 type JoinedPolicies = ReadonlySet<JoinedTraffic>
@@ -52,6 +52,8 @@ export interface PolicyIndex {
    * rule.
    */
   mcpAuthorization(place: BackendKeys): readonly McpAuthorization[]
+  /** The shadows of these rules. */
+  mcpShadows(place: BackendKeys): readonly McpAuthorization[]
   /** The nearest MCP authentication of a backend; a nearer attachment without one does not remove it. */
   mcpAuthentication(place: BackendKeys): McpAuthentication | null
 }
@@ -120,7 +122,8 @@ export function indexPolicies(
     preRoutingShadows: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined, shadowsIn),
     trafficShadows: (route) => merge(atRoute(route), joined, shadowsIn),
     backend: (place) => replaced(atBackend(place), 'backend'),
-    mcpAuthorization: (place) => atBackend(place).flatMap(({ backend }) => backend?.mcp?.authorization ?? []),
+    mcpAuthorization: (place) => mcpRules(atBackend(place)),
+    mcpShadows: (place) => mcpShadows(atBackend(place)),
     mcpAuthentication: (place) =>
       atBackend(place)
         .flatMap(({ backend }) => backend?.mcp?.authentication ?? [])

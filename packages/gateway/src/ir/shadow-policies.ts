@@ -1,12 +1,15 @@
 import type {
   AttachedFrontend,
   AttachedTraffic,
+  BackendPolicies,
   FrontendPolicies,
   ShadowPolicies,
   TrafficPolicies,
 } from '../policies/index.ts'
 
 type NetworkAuthorization = NonNullable<FrontendPolicies['networkAuthorization']>
+type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
+type BackendAttachment = { readonly backend: BackendPolicies | null }
 type Attachment = { readonly frontend: AttachedFrontend | null }
 
 /** Returns the policies of an attachment that hold: all but its shadows. */
@@ -21,6 +24,23 @@ export function shadowsIn(traffic: AttachedTraffic): ShadowPolicies {
   if (!hasShadows(traffic)) return NONE
   const { shadow, ...rest } = traffic
   return { ...shadow, ...Object.fromEntries(Object.entries(rest).filter(([, config]) => isShadow(config))) }
+}
+
+/** Returns the rules for MCP of attachments that hold. */
+export function mcpRules(attachments: readonly BackendAttachment[]): McpAuthorization[] {
+  return attachments.flatMap(({ backend }) => {
+    const rules = backend?.mcp?.authorization
+    return rules === undefined || isShadow(rules) ? [] : [rules]
+  })
+}
+
+/** Returns the rules for MCP of attachments that are shadows. */
+export function mcpShadows(attachments: readonly BackendAttachment[]): McpAuthorization[] {
+  return attachments.flatMap(({ backend }) => {
+    const rules = backend?.mcp?.authorization
+    const own = rules === undefined || !isShadow(rules) ? [] : [rules]
+    return [...(backend?.mcp?.shadow === undefined ? [] : [backend.mcp.shadow.authorization]), ...own]
+  })
 }
 
 /** Returns the network rules of attachments that hold. */

@@ -1,5 +1,5 @@
-import { enumeration } from './fields/values.ts'
-import { fileOnly, nodeOf, type Output, Schema } from './kit.ts'
+import { withShadowMode } from './fields/shadow-mode.ts'
+import type { Output, Schema } from './kit.ts'
 
 export type Section = 'frontend' | 'traffic' | 'backend'
 /** The objects that a policy attaches to. An MCP target accepts fewer policies than a backend. */
@@ -39,24 +39,8 @@ export function definePolicy<
   const M extends Merge,
   const D extends boolean = false,
 >(policy: Policy<Name, S, M, D>): Policy<Name, S, M, D> {
-  return policy.decides === true ? { ...policy, schema: withMode(policy.schema) } : policy
+  return policy.decides === true ? { ...policy, schema: withShadowMode(policy.schema) } : policy
 }
-
-/** Adds `mode` to the fields of a deciding policy, unless the policy has a `mode` of its own, with `Shadow` in it. */
-function withMode<S extends Schema>(schema: S): S {
-  const node = nodeOf(schema)
-  if (node.kind !== 'object' || 'mode' in node.fields) return schema
-  const field = { ...schema.field, node: { ...node, fields: { ...node.fields, mode } } }
-  return new Schema(field, schema.absences) as unknown as S
-}
-
-const mode = fileOnly(
-  enumeration(['Enforce', 'Shadow'])
-    .optional()
-    .describe(
-      '`Shadow` runs the policy without an effect: requests go on as if the policy were absent, and its outcomes are logged, counted and recorded. `Enforce` when unset.',
-    ),
-)
 
 /** The parsed form of a set of policies, each key optional. */
 export type PoliciesOf<All extends readonly Policy[]> = {

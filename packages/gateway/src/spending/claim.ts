@@ -28,6 +28,23 @@ export function claimBudgets(rx: Pick<RequestContext, 'spending'>, part: Spendin
   return null
 }
 
+/**
+ * Returns the refusal by the budgets of a shadow, or null, at the first refusal or at the end of the request. The budgets
+ * are reserved and spent as if the shadow held.
+ */
+export function claimForShadow(
+  original: Pick<RequestContext, 'spending'>,
+  part: SpendingPart,
+  parts: ClaimParts,
+): Decision | Promise<Decision> {
+  const refusal = spendingRefusal(parts.store.look(sharesOf(part.budgets)), part.budgets)
+  if (refusal !== null) return refusal
+  const shadow = new BudgetClaim(parts)
+  shadow.add(part)
+  const spending = (original.spending ??= new BudgetClaim(parts))
+  return new Promise((resolve) => spending.followedBy(shadow, resolve))
+}
+
 /** The budgets of one request: those of its key, of the teams of the key and of the route, reserved in one step. */
 class BudgetClaim implements Spending {
   readonly #parts: ClaimParts
@@ -39,6 +56,8 @@ class BudgetClaim implements Spending {
   #expected: ((part: SpendingPart) => Usage) | null = null
   /** The amount for each budget if the provider charges the prompt alone. */
   #promptAmounts: number[] = []
+  /** The claims of shadows that are not decided; null without any. */
+  #shadows: Map<Spending, (refusal: Decision) => void> | null = null
 
   constructor(parts: ClaimParts) {
     this.#parts = parts
@@ -49,18 +68,26 @@ class BudgetClaim implements Spending {
     this.#budgets = this.#budgets.length === 0 ? part.budgets : [...this.#budgets, ...part.budgets]
   }
 
+  followedBy(shadow: Spending, decided: (refusal: Decision) => void): void {
+    ;(this.#shadows ??= new Map()).set(shadow, decided)
+  }
+
   expect(body: JsonObject, format: ClientFormat | null): void {
+    for (const shadow of this.#shadows?.keys() ?? []) shadow.expect(body, format)
     const input = estimatePrompt(body, format)
     this.#expected = ({ outputTokens }) => ({ input, output: format === null ? 0 : outputMaximum(body, outputTokens) })
   }
 
   expectUsage(usage: Usage): void {
+    for (const shadow of this.#shadows?.keys() ?? []) shadow.expectUsage(usage)
     this.#expected = () => usage
   }
 
   reserve(call: SpendingCall): Decision | Promise<Decision> {
+    this.#follow((shadow) => shadow.reserve(call))
     const expected = this.#expected
-    if (expected === null) return this.check()
+    if (expected === null) return this.#checkOwn()
+    if (this.#spendings.length === 0) return null
     const amounts = this.#amounts(call, expected)
     if (amounts === null) return unpriced(call.requestModel)
     this.#promptAmounts = this.#amounts(call, (part) => ({ ...expected(part), output: 0 })) ?? []
@@ -69,7 +96,26 @@ class BudgetClaim implements Spending {
   }
 
   check(): Decision | Promise<Decision> {
-    return this.#refusalOf(this.#open().check())
+    this.#follow((shadow) => shadow.check())
+    return this.#checkOwn()
+  }
+
+  #checkOwn(): Decision | Promise<Decision> {
+    return this.#spendings.length === 0 ? null : this.#refusalOf(this.#open().check())
+  }
+
+  /** Asks the budgets of shadows, which the request does not wait for. A refused shadow spends nothing. */
+  #follow(ask: (shadow: Spending) => Decision | Promise<Decision>): void {
+    for (const [shadow, decided] of this.#shadows ?? []) {
+      const conclude = (refusal: Decision): void => {
+        if (refusal === null || this.#shadows?.delete(shadow) !== true) return
+        shadow.finish({ llm: null })
+        decided(refusal)
+      }
+      const asked = ask(shadow)
+      if (asked instanceof Promise) void asked.then(conclude, () => conclude(null))
+      else conclude(asked)
+    }
   }
 
   /** Moves the end of the lease; called by `Renewals`. */
@@ -78,6 +124,12 @@ class BudgetClaim implements Spending {
   }
 
   finish({ llm }: { readonly llm: LlmRecord | null }): void {
+    for (const [shadow, decided] of this.#shadows ?? []) {
+      shadow.finish({ llm })
+      decided(null)
+    }
+    this.#shadows = null
+    if (this.#spendings.length === 0) return
     if (llm === null && this.#reservation === null) return
     const reservation = this.#open()
     this.#parts.renewals.delete(this)

@@ -120,6 +120,7 @@ function authorizeItem(exchange: Exchange, request: RpcMessage, asked: AskedItem
   const item = { kind: asked.kind, ...owned }
   record.item = item
   record.target = target.name
+  target.shadow?.(rx, item)
   if (!target.judge.hasRules) return askOwner(exchange, target, request, asked, owned)
   const verdict = target.judge.decide(rx, item)
   exchange.rules = verdict.rules

@@ -1,4 +1,6 @@
 import type { Deadlines } from '@portico/http'
+import type { RequestContext } from '../../pipeline/context/request-context.ts'
+import type { McpItem } from '../../records/mcp-record.ts'
 import type { McpJudge } from '../authorize.ts'
 import type { TargetTransport } from '../transport.ts'
 
@@ -16,6 +18,8 @@ export interface Target {
   readonly name: string
   readonly transport: TargetTransport
   readonly judge: McpJudge
+  /** Tells a request what shadow rules would have decided about an item; null without such rules. */
+  readonly shadow: ((rx: RequestContext, item: McpItem) => void) | null
   readonly limits: TargetLimits
   /** Whether the client's credentials are forwarded to the target, as `passthrough` in the config says. */
   readonly forwardsCredentials: boolean

@@ -199,6 +199,8 @@ export class RequestContext implements RoutableRequest {
   extProc: JsonObject | null = null
   /** The shadow policies that this request has met; null without any. */
   shadows: RequestShadows | null = null
+  /** The request of which this is a copy, for a shadow policy; null for requests themselves. */
+  original: RequestContext | null = null
   /** Open calls by the step that opened them. */
   open: Map<object, OpenCall> | null = null
   runner: RequestRunner | null = null

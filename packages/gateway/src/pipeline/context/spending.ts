@@ -17,6 +17,11 @@ export interface Spending {
   reserve(call: SpendingCall): SpendingRefusal | null | Promise<SpendingRefusal | null>
   /** Returns the refusal of a call whose cost is counted at its end; null while anything is left. */
   check(): SpendingRefusal | null | Promise<SpendingRefusal | null>
+  /**
+   * Makes the budgets of a shadow follow the calls of this request, without an effect on them. `decided` is called once:
+   * with the first refusal, or with null at the end of the request.
+   */
+  followedBy(shadow: Spending, decided: (refusal: SpendingRefusal | null) => void): void
   /** Replaces the reservation by what the request has cost; called once, at the end of the request. */
   finish(rx: { readonly llm: LlmRecord | null }): void
 }

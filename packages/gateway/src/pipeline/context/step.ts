@@ -43,6 +43,8 @@ export interface Step {
    * then runs on the request itself, not on a copy of it.
    */
   onlyReads?: boolean
+  /** Whether no later policy reads what `request` finds out. Later shadows then do not wait for a shadow of the step. */
+  findsNothing?: boolean
   /** Runs before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Runs in a shadow of the step instead of `request`, for a step that also decides in other ways than by a reply. */

@@ -81,7 +81,7 @@ export class Authorizer {
 
   #undecided({ outcome, cause, hasInvalidHeader }: CalloutFault, rx: RequestContext): Verdict {
     // The client is gone: it gets no reply, and the authorizer did not fail.
-    if (outcome === 'cancelled') return failureReply(REFUSED, null)
+    if (outcome === 'cancelled') return failureReply(GONE, null)
     const failureMode = this.#failureMode
     const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('ext_authz call failed', { cause, failureMode, route: rx.routeName })
@@ -119,5 +119,6 @@ export function noteAllowed(allowed: AllowDecision, rx: RequestContext): void {
 }
 
 const REFUSED: Failure = { status: 403, message: 'external authorization failed', reason: 'ExtAuth' }
+const GONE: Failure = { ...REFUSED, reason: 'ClientGone' }
 const UNUSABLE: Failure = { status: 500, message: REFUSED.message, reason: 'ExtAuth' }
 const DEFAULT_TIMEOUT_MS = 2_000

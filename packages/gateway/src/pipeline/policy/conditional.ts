@@ -39,6 +39,7 @@ class Choice implements Step {
   readonly requestBody: BodyUse
   readonly readsBodies = true
   readonly replacesBodies: boolean
+  readonly findsNothing: boolean
   readonly response?: Step['response']
   readonly done?: Step['done']
   readonly #cases: readonly Case[]
@@ -46,6 +47,7 @@ class Choice implements Step {
   constructor(cases: readonly Case[]) {
     this.#cases = cases
     this.requestBody = widest(cases.map(({ condition }) => condition?.requestBody))
+    this.findsNothing = cases.every(({ form }) => form.findsNothing === true)
     this.replacesBodies = cases.some(({ form }) => form.replacesBodies === true)
     if (cases.some(({ form }) => form.response !== undefined)) this.response = (rx) => this.#respond(rx)
     if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => this.#chosenFor(rx)?.done?.(rx)
@@ -86,13 +88,14 @@ function form<Config>(make: MakeStep<Config>, config: Config, env: Env): Step {
   const bodies = new ExpressionBodies(env)
   const step = make(config, bodies.env) ?? {}
   const { requestBody, responseBody } = bodies.of(step)
-  const { replacesBodies = false, request, response, done } = step
+  const { replacesBodies = false, findsNothing = false, request, response, done } = step
   const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
   const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
   const reading = afterReading(readRequest, request)
   const answering = response && afterReading(readResponse, response)
   return {
     replacesBodies,
+    findsNothing,
     ...(reading && { request: reading }),
     ...(answering && { response: answering }),
     ...(done && { done }),

@@ -122,23 +122,36 @@ function headersFor({ seen }: Awaited<ReturnType<typeof useOrigin>>): object {
   return headers
 }
 
+/** Policies whose shadows `outside-calls.test.ts` tests. */
+const CALLING = new Set(['budget', 'extAuth'])
+
 /** Policies that decide nothing about a request, or whose shadow is not useful, and so are refused under `shadow`. */
 const WITHOUT_SHADOW = new Set([
   ...['abort', 'delay', 'directResponse', 'extProc', 'headerModifiers', 'hostRewrite', 'requestMirror'],
   ...['requestRedirect', 'retry', 'sessionPersistence', 'timeouts', 'transformation', 'upgrades', 'urlRewrite'],
-  ...['budget', 'extAuth'],
 ])
 
 test('every traffic policy has a shadow, with a case above, or is refused as one', () => {
   for (const { name, section, decides } of allPolicies) {
-    if (section !== 'traffic') continue
-    assert.equal(decides === true, name in CASES, `${name} decides and needs a case, or does not`)
+    if (section !== 'traffic') {
+      const loaded = loadConfig(JSON.stringify(shadowIn(section, name)), OPTIONS)
+      assert.equal(loaded.ok, decides === true, `${section}.${name}`)
+      assert.match(loaded.ok ? '' : printProblems(loaded.problems), decides === true ? /^$/ : /unknown key/)
+      continue
+    }
+    assert.equal(decides === true, name in CASES || CALLING.has(name), `${name} decides and needs a case, or does not`)
     assert.notEqual(decides === true, WITHOUT_SHADOW.has(name), name)
     if (decides === true) continue
     const loaded = loadConfig(JSON.stringify(httpConfig([{ policies: { shadow: { [name]: {} } } }])), OPTIONS)
     assert.match(loaded.ok ? '' : printProblems(loaded.problems), new RegExp(`unknown key \`${name}\``))
   }
 })
+
+function shadowIn(section: string, name: string): object {
+  const shadow = { shadow: { [name]: { rules: ['true'] } } }
+  if (section === 'frontend') return { frontend: shadow, ...httpConfig([]) }
+  return httpConfig([{ backends: [{ host: '127.0.0.1:1', policies: shadow }] }])
+}
 
 test('a shadow limit counts apart from the limit that holds', async (t) => {
   const limit = (requests: number) => ({ local: [{ requests, unit: 'Hours' }] })

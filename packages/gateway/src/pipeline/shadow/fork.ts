@@ -27,6 +27,7 @@ export function forkRequest(
     limitHeaders: [],
     rateLimit: null,
     shadows: null,
+    original: rx,
     open: null,
     runner: null,
     chosen: null,

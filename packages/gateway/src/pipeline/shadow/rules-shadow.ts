@@ -45,6 +45,18 @@ export function createConnectionStep(
   }
 }
 
+/** Returns the function that adds what shadow rules would have decided to a request. */
+export function createRulesShadow(
+  policy: string,
+  services: ShadowServices,
+): (rx: RequestContext, verdict: { readonly isAllowed: boolean; readonly rules: readonly RuleOutcome[] }) => void {
+  return (rx, { isAllowed, rules }) => {
+    const outcome = outcomeOfRules(policy, isAllowed, rules)
+    if (rx.trace !== null) rx.trace.emit({ type: 'shadowResult', ...eventOf(outcome) })
+    ShadowsOfRequest.of(rx, services).add(outcome)
+  }
+}
+
 /** Returns what rules would have decided. */
 export function outcomeOfRules(policy: string, isAllowed: boolean, rules: readonly RuleOutcome[]): ShadowOutcome {
   if (isAllowed) return { policy, outcome: 'allowed', status: null, code: null, text: 'would have allowed', values: {} }
@@ -54,5 +66,6 @@ export function outcomeOfRules(policy: string, isAllowed: boolean, rules: readon
 
 const CODES: Readonly<Record<string, string>> = {
   authorization: 'authorization_denied',
+  mcpAuthorization: 'mcp_authorization',
   networkAuthorization: 'network_authorization',
 }

@@ -61,7 +61,7 @@ export function createShadowStep(
       (error: unknown) => conclude(fault(policy, error)),
     )
     // Later shadows may read what this one finds out.
-    if (step.onlyReads !== true) shadows.follow(ended)
+    if (step.onlyReads !== true && step.findsNothing !== true) shadows.follow(ended)
   }
 }
 

@@ -46,6 +46,7 @@ export const budget = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   fileOnly: true,
+  decides: true,
   schema: object({
     limits: list(limit, { min: 1, max: 8, uniqueBy: 'name' }).describe('Budgets; a call needs room in all of them.'),
     outputTokens: integer({ min: 1, max: 10_000_000 })

@@ -1,5 +1,5 @@
 import { implement } from '../../../pipeline/context/step.ts'
-import { claimBudgets } from '../../../spending/claim.ts'
+import { claimBudgets, claimForShadow } from '../../../spending/claim.ts'
 import { refuseSpending } from '../../../spending/refuse-spending.ts'
 import { Renewals } from '../../../spending/renewals.ts'
 import { BudgetLimit } from './limit.ts'
@@ -10,8 +10,12 @@ export const budget = implement<BudgetConfig>(({ limits: configs, outputTokens, 
   const settings = { outputTokens, allowsUnpriced: unpriced === 'Allow' }
   const parts = { store: env.budgets(), renewals: new Renewals(env.deadlines) }
   return {
+    findsNothing: true,
     request(rx) {
-      const refusal = claimBudgets(rx, { budgets: limits.map((limit) => limit.budgetOf(rx)), ...settings }, parts)
+      const part = { budgets: limits.map((limit) => limit.budgetOf(rx)), ...settings }
+      const refusal = rx.original === null ? claimBudgets(rx, part, parts) : claimForShadow(rx.original, part, parts)
+      if (refusal instanceof Promise)
+        return refusal.then((found) => (found === null ? undefined : refuseSpending(rx, found)))
       if (refusal !== null) return refuseSpending(rx, refusal)
     },
   }

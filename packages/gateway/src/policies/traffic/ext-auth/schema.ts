@@ -9,6 +9,7 @@ export const extAuth = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'extAuthz',
+  decides: true,
   schema: conditionalPolicy(extAuthFields('request'), extAuthRules).describe(
     'Calls an external authorizer for each request, by gRPC unless `http` is set.',
   ),

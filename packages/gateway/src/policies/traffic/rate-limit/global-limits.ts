@@ -162,7 +162,7 @@ class GlobalLimits {
   #unasked({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | undefined {
     const { failureMode } = this.#config
     // Nobody gets the reply, and the server is not to blame.
-    if (outcome === 'cancelled') return failureReply(failed, null)
+    if (outcome === 'cancelled') return failureReply(gone, null)
     const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('rate limit service unavailable', { cause, failureMode, route: rx.routeName })
     if (failureMode === 'FailOpen') {
@@ -201,3 +201,4 @@ function tighter(a: RateLimitState | null, b: RateLimitState): RateLimitState {
 const UNKNOWN = 0
 const OK = 1
 const failed: Failure = { status: 500, message: 'rate limit failed', reason: 'RateLimit' }
+const gone: Failure = { ...failed, reason: 'ClientGone' }

@@ -13,6 +13,7 @@ export const rateLimit = conditional(
     const global = config.global === undefined ? null : globalLimits(config.global, env)
     if (local === null && global === null) return null
     return {
+      findsNothing: true,
       // The rate limit service is not called for a request that a local limit denies.
       request: (rx) => local?.take(rx) ?? global?.take(rx) ?? undefined,
       response(rx) {
