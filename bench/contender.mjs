@@ -11,7 +11,7 @@ let started = 0
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, logs?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number, tail?: boolean,
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number, rules?: import('./scenarios.mjs').Rules, tail?: boolean,
  *   extension?: import('./scenarios.mjs').Extension }} what
  * @param {{ dir: string, origin: number, services: number | null, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
@@ -49,6 +49,7 @@ export async function startContender(what, bench) {
     logs: what.logs ?? false,
     workers,
     keys: what.keys ?? null,
+    rules: what.rules ?? null,
     adminPort: what.tail || what.chat?.spend ? await freePort() : null,
     extension: what.extension ?? null,
     found,

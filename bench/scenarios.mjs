@@ -12,8 +12,9 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, logs?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
- *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
- *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `extension`: the proxy calls further services
+ *   tools?: boolean, workers?: number, keys?: number, rules?: Rules, extension?: Extension }[] }} Scenario
+ *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services
+ * @typedef {'Enforce' | 'Shadow'} Rules
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis' }} Chat
  *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer; `spend`: the client has a key of the gateway's with a budget, and each call is charged
@@ -138,6 +139,17 @@ export const scenarios = [
       { peer: 'portico', label: 'portico, 100,000 keys', keys: 100_000 },
     ],
     bars: [{ ratio: 1.1, of: 'portico, 100,000 keys', to: 'portico, 1 key' }],
+  },
+  {
+    name: 'shadow',
+    title: 'plain GET 53 B, rules held and in a shadow',
+    kind: 'load',
+    rps: 250,
+    variants: [
+      { peer: 'portico', label: 'portico, enforced', rules: 'Enforce' },
+      { peer: 'portico', label: 'portico, shadow', rules: 'Shadow' },
+    ],
+    bars: [{ ratio: 1.05, of: 'portico, shadow', to: 'portico, enforced' }],
   },
   asked('extauth-grpc', 'extAuth by gRPC', 'extAuthGrpc', 1),
   asked('extauth-http', 'extAuth by HTTP', 'extAuthHttp', 1),

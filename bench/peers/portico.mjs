@@ -87,6 +87,7 @@ function config(setup) {
     tools,
     workers,
     keys,
+    rules,
     logs,
   } = setup
   const { policies = {}, frontend, backend } = setup.extension ? extensionOf(setup) : {}
@@ -97,6 +98,7 @@ function config(setup) {
     policies: {
       ...(jwks && securedBy(jwks)),
       ...(keys && limitedBy(keys)),
+      ...(rules && ruledBy(rules)),
       ...(spend && { apiKeyAuthentication: { store: {} } }),
       ...policies,
       backend: { http: { version: 'HTTP1' }, ...(spend && { prices: {} }) },
@@ -174,6 +176,16 @@ function models({ provider, cache }, origin) {
 function limitedBy(keys) {
   const key = `int(random() * ${keys}.0)`
   return { rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', key, keys: { size: keys } }] } }
+}
+
+/** Rules that allow each request. */
+function ruledBy(mode) {
+  const rules = [
+    { deny: 'request.path.startsWith("/internal")' },
+    { require: 'request.method in ["GET", "POST"]' },
+    'request.path.startsWith("/")',
+  ]
+  return { authorization: { mode, rules } }
 }
 
 // The limit is far above the load, so that every request is counted and none is denied.

@@ -1,14 +1,10 @@
-import { fileOnly, nodeOf, Schema } from '../kit.ts'
+import { nodeOf, Schema } from '../kit.ts'
 import { enumeration } from './values.ts'
 
 /** The mode of a policy that decides. */
-const shadowMode = fileOnly(
-  enumeration(['Enforce', 'Shadow'])
-    .optional()
-    .describe(
-      '`Shadow` runs the policy without an effect: requests go on as if the policy were absent, and its outcomes are logged, counted and recorded. `Enforce` when unset.',
-    ),
-)
+const shadowMode = enumeration(['Enforce', 'Shadow'])
+  .optional()
+  .describe('`Shadow` only reports what the policy would do. `Enforce` when unset.')
 
 /** Adds `mode` to the fields of a deciding policy, unless the policy has a `mode` of its own, with `Shadow` in it. */
 export function withShadowMode<S extends Schema>(schema: S): S {

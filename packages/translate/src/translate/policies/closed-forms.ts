@@ -47,6 +47,13 @@ const backend: Forms = {
 
 const forms: Readonly<Record<Policy['section'], Forms>> = { frontend, traffic, backend }
 
+/** Whether a policy, as it is written, is a shadow: an invalid shadow is left out, because a shadow denies nothing. */
+export function isWrittenShadow(name: string, written: unknown): boolean {
+  if (member(written, 'mode') === 'Shadow') return true
+  const rules = member(written, 'authorization')
+  return name === 'mcp' && member(rules, 'mode') === 'Shadow' && member(written, 'authentication') === undefined
+}
+
 /**
  * Returns the closed form of a policy; empty for policies that deny nothing. `unreachable` returns the key of an
  * invalid backend, which fails every call.

@@ -3,7 +3,7 @@ import type { BackendPolicies, TrafficPolicies } from '@portico/gateway/schema'
 import type { TargetKind } from '../../resources/gw-policy.ts'
 import type { Context } from '../context.ts'
 import { listenersOf, type ResolvedListener } from '../listeners/listeners.ts'
-import { closedForm, denyAll } from './closed-forms.ts'
+import { closedForm, denyAll, isWrittenShadow } from './closed-forms.ts'
 
 /** The fields that apply to connections without HTTP, by the kind of their route. */
 const fieldsByKind: Partial<Record<TargetKind, { traffic: readonly string[]; backend: readonly string[] }>> = {
@@ -30,11 +30,11 @@ export function fieldsForKinds(
   let isClosed = false
   const keep = <Section extends object>(section: 'traffic' | 'backend', written: Section | null): Section | null => {
     if (written === null) return null
-    const kept = Object.entries(written).filter(([name]) => {
+    const kept = (Object.entries(written) as [string, unknown][]).filter(([name, config]) => {
       const kind = kinds.find((each) => fieldsByKind[each]?.[section].includes(name) === false)
       if (kind === undefined) return true
       problems.push(`spec.${section}.${name}: does not apply to a ${kind}, which has no HTTP requests`)
-      isClosed ||= Object.keys(closedForm(section, name, () => '')).length > 0
+      isClosed ||= !isWrittenShadow(name, config) && Object.keys(closedForm(section, name, () => '')).length > 0
       return false
     })
     return Object.fromEntries(kept) as Section

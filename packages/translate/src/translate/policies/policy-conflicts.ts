@@ -1,4 +1,5 @@
 import { frontendPolicies, trafficPolicies } from '@portico/gateway/schema'
+import { isWrittenShadow } from './closed-forms.ts'
 import type { Context } from '../context.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets } from './policy-targets.ts'
@@ -20,8 +21,9 @@ const JOINED = new Set(
 
 export function fieldsOf({ frontend, traffic, backend, phase }: PolicyPlan): PolicyField[] {
   const named = (section: string, fields: object | null): PolicyField[] =>
-    Object.keys(fields ?? {}).map((name) => ({
-      id: section === 'traffic' && phase === 'PreRouting' ? `traffic.PreRouting.${name}` : `${section}.${name}`,
+    (Object.entries(fields ?? {}) as [string, unknown][]).map(([name, config]) => ({
+      // A shadow stands next to a policy that holds.
+      id: `${section === 'traffic' && phase === 'PreRouting' ? 'traffic.PreRouting' : section}.${name}${isWrittenShadow(name, config) ? ' (Shadow)' : ''}`,
       // MCP rules are joined; MCP authentication is not.
       isJoined: JOINED.has(`${section}.${name}`) || (name === 'mcp' && backend?.mcp?.authentication === undefined),
     }))

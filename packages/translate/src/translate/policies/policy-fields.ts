@@ -14,7 +14,7 @@ import type { ResourceChecks } from '@portico/gateway/checks'
 import type { Policy, ReferredObjects, TrafficPolicies } from '@portico/gateway/schema'
 import type { Resource } from '../../resources/resource.ts'
 import { printProblems } from '../backends/backend.ts'
-import { closedForm, withoutBadRules } from './closed-forms.ts'
+import { closedForm, isWrittenShadow, withoutBadRules } from './closed-forms.ts'
 import type { Context } from '../context.ts'
 import { referredObjects } from '../backends/referred-objects.ts'
 
@@ -70,7 +70,7 @@ export class PolicyFields {
       const mended = withoutBadRules(policy.name, raw, read.problems)
       const again = mended === null ? null : validate(inResource(policy.schema), mended)
       if (again?.ok === true) made[policy.name] = resolveReferences(policy.schema, again.value, this.#objects, at).value
-      else Object.assign(closed, this.#closed(policy))
+      else Object.assign(closed, this.#closed(policy, raw))
       return
     }
     const before = this.problems.length
@@ -78,7 +78,7 @@ export class PolicyFields {
     const fault = problems.length > 0 ? printProblems(problems) : this.#faultIn(policy, value, at)
     if (fault !== null) {
       this.problems.push(fault)
-      Object.assign(closed, this.#closed(policy))
+      Object.assign(closed, this.#closed(policy, raw))
       return
     }
     // Only this function knows the path of the reference.
@@ -107,7 +107,8 @@ export class PolicyFields {
     return this.#unreachable(reason)
   }
 
-  #closed({ section, name }: Policy): Record<string, unknown> {
+  #closed({ section, name }: Policy, written: unknown): Record<string, unknown> {
+    if (isWrittenShadow(name, written)) return {}
     const reason = `${this.#owner.kind} ${this.#owner.place}: ${section}.${name} cannot be used`
     return closedForm(section, name, () => this.#unreachable(reason))
   }

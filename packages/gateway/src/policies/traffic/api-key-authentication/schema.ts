@@ -46,19 +46,17 @@ const store = object({
 })
 
 const shared = {
-  mode: enumeration(['Strict', 'Optional'])
+  mode: enumeration(['Strict', 'Optional', 'Shadow'])
     .prefault('Strict')
-    .describe('`Strict` requires a valid key; `Optional` also allows requests without a key.'),
+    .describe(
+      '`Strict` requires a valid key; `Optional` also allows requests without a key. `Shadow` only reports what `Strict` would do.',
+    ),
   location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
 }
 
 const inFile = object(
   {
-    mode: enumeration(['Strict', 'Optional', 'Shadow'])
-      .prefault('Strict')
-      .describe(
-        '`Strict` requires a valid key; `Optional` also allows requests without a key. `Shadow` checks as `Strict` does, without an effect.',
-      ),
+    mode: shared.mode,
     secretRef: keys.optional().describe('Valid keys; in a cluster, a Secret with a key in each entry.'),
     store: needsSetting(
       store

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/auth/credential-location.ts'
 import { htpasswdLine, parseHtpasswd } from '../../../schema/fields/auth/htpasswd.ts'
-import { list, localForm, object } from '../../../schema/kit.ts'
+import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { orSecretEntry, secret } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
@@ -17,15 +17,11 @@ export const basicAuthentication = definePolicy({
   decides: true,
   schema: object(
     {
-      mode: localForm(
-        enumeration(['Strict', 'Optional', 'Shadow'])
-          .prefault('Strict')
-          .describe('`Strict` requires valid credentials; `Optional` also allows requests without credentials.'),
-        enumeration(['Strict', 'Optional'])
-          .prefault('Strict')
-          .describe('`Strict` requires valid credentials; `Optional` also allows requests without credentials.'),
-        null,
-      ),
+      mode: enumeration(['Strict', 'Optional', 'Shadow'])
+        .prefault('Strict')
+        .describe(
+          '`Strict` requires valid credentials; `Optional` also allows requests without credentials. `Shadow` only reports what `Strict` would do.',
+        ),
       realm: string(
         { min: 1, max: 256 },
         { pattern: /^[\x20-\x7e]+$/, expected: 'text of 1 to 256 printable characters' },

@@ -1,5 +1,5 @@
 import { keySet, keySetFile } from './key-set.ts'
-import { fileOnly, list, localForm, object } from '../../kit.ts'
+import { fileOnly, list, object } from '../../kit.ts'
 import { backendUrl, namedBackendReference } from '../references.ts'
 import { exactlyOneOf } from '../../rules.ts'
 import { duration, enumeration, string } from '../values.ts'
@@ -16,15 +16,11 @@ export function tokenMode() {
 
 /** The mode of tokens for a policy that can run as a shadow. */
 export function decidingTokenMode() {
-  return localForm(
-    enumeration(['Strict', 'Optional', 'Permissive', 'Shadow'])
-      .prefault('Strict')
-      .describe(
-        '`Strict` requires a valid token. `Optional` also allows requests without a token. `Permissive` allows every request; later policies can read the claims of valid tokens.',
-      ),
-    tokenMode(),
-    null,
-  )
+  return enumeration(['Strict', 'Optional', 'Permissive', 'Shadow'])
+    .prefault('Strict')
+    .describe(
+      '`Strict` requires a valid token. `Optional` also allows requests without a token. `Permissive` allows every request; later policies can read the claims of valid tokens. `Shadow` only reports what `Strict` would do.',
+    )
 }
 
 export function audiences() {
