@@ -86,6 +86,9 @@ export class Simulation {
     // The record of a request is complete a moment after its response, and a mirrored request may still be sent.
     const isSettled = (): boolean => this.#observed.access !== null && this.#upstreams.active === 0
     for (let turns = 0; !isSettled() && turns < TURNS_TO_RECORD; turns++) await nextTurn()
+    // The record waits for the shadows of the request, which the response did not wait for.
+    const { shadows = null } = this.#observed.request ?? {}
+    if (shadows !== null) await this.#waitFor(isSettled, () => {})
     if (this.#hasMirrors) for (let turns = 0; turns < TURNS_TO_MIRROR; turns++) await nextTurn()
     const isAnswered = !(result instanceof UpstreamError) && typeof result !== 'string'
     return {

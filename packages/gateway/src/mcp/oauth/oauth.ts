@@ -63,6 +63,8 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
         rx.scopeChallenge = insufficientScope
         return undefined
       }
+      // A shadow calls no identity provider: a registration would have an effect there.
+      if (env.isShadow) return new Reply(200, { reason: 'DirectResponse' })
       if (rx.trace !== null) rx.trace.note({ code: 'oauth_discovery', document: discovery.document })
       if (discovery.document === 'registration') {
         if (register === null) return problemAnswer(rx, 404, 'this gateway has no client registration')

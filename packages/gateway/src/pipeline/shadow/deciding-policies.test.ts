@@ -208,6 +208,17 @@ test('a shadow next to a policy that holds sees the credential that this policy 
   )
 })
 
+test('a shadow of MCP OAuth registers no client at the identity provider', async (t) => {
+  const provider = await useOrigin(t)
+  const mcpAuthentication = { issuer: `http://127.0.0.1:${provider.port}/realms/r`, provider: 'Keycloak', jwks }
+  const { ask, origin, outcomes, gateway } = await setUp(t, { shadow: { mcpAuthentication } })
+  const path = '/.well-known/oauth-authorization-server/client-registration'
+  assert.equal((await ask({ method: 'POST', path, body: '{}' })).status, 200)
+  await gateway.finished(1)
+  assert.equal(outcomes(0)[0]?.[1], 'allowed')
+  assert.deepEqual([origin.seen.length, provider.seen.length], [1, 0])
+})
+
 test('a rate limit service counts a shadow in a domain of its own, and the request does not wait', async (t) => {
   const limits = await useLimitServer(t, counting(1))
   const descriptors = [{ entries: [{ name: 'all', expression: '"1"' }] }]
