@@ -144,7 +144,18 @@ describe('the page', () => {
       'GET /api/state': sampleState({ keyStore: { problem: 'disk I/O error', entries: 0, validUntil: null } }),
     })
     await openPage(t, '/keys')
-    assert.ok(within(await screen.findByRole('alert')).getByText('disk I/O error'))
+    const alert = within(await screen.findByRole('alert'))
+    assert.ok(alert.getByText('disk I/O error'))
+    assert.ok(alert.getByText('Requests with keys of this store get 503.'))
+  })
+
+  test('says until when a failing store has valid keys', async (t) => {
+    const validUntil = Date.parse('2026-11-20T10:30:00Z')
+    const keyStore = { problem: 'connection refused', entries: 3, validUntil }
+    useFakeGateway(t, { 'GET /api/state': sampleState({ keyStore }) })
+    await openPage(t, '/keys')
+    const alert = within(await screen.findByRole('alert'))
+    assert.ok(alert.getByText(/^Keys that are loaded are accepted until \d\d:30:00/))
   })
 
   test('has no controls that change something for a token with the scope Read', async (t) => {

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { stateQuery } from '../api/queries.ts'
 import { useReadOnlyReason } from '../api/read-only.ts'
+import { formatClock } from '../format/times.ts'
 import { ReadOnly } from '../parts/read-only.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { useKeys } from '../parts/use-keys.ts'
@@ -30,9 +31,19 @@ export function KeysPage() {
   if (keyStore === null) return <NoKeyStore />
   if (keyStore.problem !== null) {
     // The state is read every second, so the page comes back by itself.
-    return <Failed what="The keys" error={new Error(keyStore.problem)} onRetry={() => void state.refetch()} />
+    return (
+      <Failed what="The keys" error={new Error(keyStore.problem)} onRetry={() => void state.refetch()}>
+        <p>{effectText(keyStore.validUntil)}</p>
+      </Failed>
+    )
   }
   return <OpenStore />
+}
+
+/** The effect of a failing store on requests with its keys. */
+function effectText(validUntil: number | null): string {
+  if (validUntil === null) return 'Requests with keys of this store get 503.'
+  return `Keys that are loaded are accepted until ${formatClock(validUntil)}, if the store does not come back before. They cannot be changed.`
 }
 
 function OpenStore() {

@@ -14,12 +14,21 @@ export function Loading({ rows = 8, what }: { rows?: number; what: string }) {
   )
 }
 
+interface FailedProps {
+  what: string
+  error: Error
+  /** The effect of the failure. */
+  children?: ReactNode
+  onRetry: () => void
+}
+
 /** A failed read: the error of the gateway as it is, and a button to retry. */
-export function Failed({ what, error, onRetry }: { what: string; error: Error; onRetry: () => void }) {
+export function Failed({ what, error, children, onRetry }: FailedProps) {
   return (
     <section className="empty" role="alert">
       <h1>{what} could not be read</h1>
       <p className="mono">{error.message}</p>
+      {children}
       <Button size="xs" variant="default" onClick={onRetry}>
         Try again
       </Button>
