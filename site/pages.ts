@@ -68,6 +68,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/migrating.md', about: 'the steps, and a page for each gateway' },
       { path: 'docs/migrating/nginx.md', about: 'directives and their policies' },
       { path: 'docs/migrating/haproxy.md', about: 'frontends, rules, backends' },
+      { path: 'docs/migrating/caddy.md', about: 'sites, directives, matchers' },
       { path: 'docs/migrating/ingress-nginx.md', about: 'annotations of ingress-nginx and their policies' },
       { path: 'docs/migrating/envoy.md', about: 'a static config, and the kinds of Envoy Gateway' },
       { path: 'docs/migrating/kong.md', about: 'services, consumers and plugins' },

@@ -32,7 +32,10 @@ test('the example of docs/migrating/litellm.md is what the import writes, but fo
   assert.deepEqual(written.llm.models, (parse(after) as typeof written).llm.models)
 })
 
-const pages: [string, SourceKind, string][] = [['migrating/haproxy.md', 'haproxy', 'haproxy.cfg']]
+const pages: [string, SourceKind, string][] = [
+  ['migrating/caddy.md', 'caddy', 'Caddyfile'],
+  ['migrating/haproxy.md', 'haproxy', 'haproxy.cfg'],
+]
 
 for (const [page, from, name] of pages) {
   test(`the example of docs/${page} is what the import writes`, () => {

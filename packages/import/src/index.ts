@@ -1,4 +1,5 @@
 import type { Importer } from './core/import-result.ts'
+import { importCaddy } from './caddy/import-caddy.ts'
 import { importHaproxy } from './haproxy/import-haproxy.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
@@ -11,6 +12,7 @@ export { positionText, type SourceText } from './core/source.ts'
 
 /** The gateways whose configs can be imported. */
 export const importers = {
+  caddy: importCaddy,
   haproxy: importHaproxy,
   litellm: importLitellm,
   nginx: importNginx,

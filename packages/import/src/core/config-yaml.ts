@@ -8,6 +8,20 @@ export class Variable {
   }
 }
 
+/** A text with variables that the gateway fills in. Literal parts must come from `literalPart`. */
+export class Template {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A part of a template in which nothing is filled in. */
+export function literalPart(text: string): string {
+  return text.replaceAll('${', () => '$${')
+}
+
 const COMMENT = Symbol('comment')
 
 /** An item of a list with a comment above it in the printed YAML. */
@@ -53,7 +67,8 @@ function variableNode({ name }: Variable): Scalar {
 
 function escapeAll(value: unknown): object {
   const escape = (found: unknown): unknown => {
-    if (typeof found === 'string') return found.replaceAll('${', () => '$${')
+    if (typeof found === 'string') return literalPart(found)
+    if (found instanceof Template) return found.text
     if (Array.isArray(found)) return found.map(escape)
     if (typeof found !== 'object' || found === null) return found
     if (found instanceof Variable) return variableNode(found)

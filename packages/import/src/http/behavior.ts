@@ -6,6 +6,7 @@ import {
   type HttpPort,
   type HttpRule,
   type PathCondition,
+  variableOfHost,
 } from './model.ts'
 import { matchesOf } from './order.ts'
 import { fitsPath, fitsRegex } from './paths.ts'
@@ -14,9 +15,18 @@ import { fitsPath, fitsRegex } from './paths.ts'
 export function behaviorOf(ports: readonly HttpPort[], env: Readonly<Record<string, string>> = {}): StatedBehavior {
   const tests = ports
     .filter(({ certificates, policies }) => certificates === null && !('authorization' in policies))
-    .flatMap(({ port, rules }) => rules.flatMap((rule) => testOf(rule, rules, port) ?? []))
+    .flatMap(({ port, rules: found }) => {
+      const rules = found.map((rule) => ({
+        ...rule,
+        hosts: rule.hosts.map((host) => env[variableOfHost(host) ?? ''] ?? host),
+      }))
+      return rules.slice(0, MOST_TESTS).flatMap((rule) => testOf(rule, rules, port) ?? [])
+    })
   return { env, upstreams: { '*': { body: 'ok' } }, tests }
 }
+
+/** Each test is compared with all rules of its port. */
+const MOST_TESTS = 500
 
 /** A request of a test. */
 interface ExampleRequest {

@@ -1,6 +1,6 @@
 import { ANY_MATCH, coversHost, type FieldCondition, type HttpMatch, type PathCondition } from './model.ts'
 import { commonPattern, isPathWithin, pathsOverlap } from './overlap.ts'
-import { regexOf } from './paths.ts'
+import { patternBeforeQuery, regexOf } from './paths.ts'
 
 /** A condition on requests, as gateways with rules write it. */
 export type Condition =
@@ -52,6 +52,34 @@ export function matchesOfCondition(condition: Condition): HostMatches[] | string
     hosts,
     matches: matches.some((match) => isAny(match)) ? [] : matches,
   }))
+}
+
+/** A condition with the alternatives of such matches. */
+export function conditionOfMatches(found: readonly HostMatches[]): Condition {
+  return {
+    kind: 'any',
+    of: found.map(({ hosts, matches }) => ({
+      kind: 'all',
+      of: [
+        ...(hosts.length === 0
+          ? []
+          : [{ kind: 'any' as const, of: hosts.map((host) => ({ kind: 'host' as const, host })) }]),
+        ...(matches.length === 0 ? [] : [{ kind: 'any' as const, of: matches.map(conditionOfMatch) }]),
+      ],
+    })),
+  }
+}
+
+function conditionOfMatch({ path, method, headers, query }: HttpMatch): Condition {
+  return {
+    kind: 'all',
+    of: [
+      ...(path === null ? [] : [{ kind: 'path' as const, path }]),
+      ...(method === null ? [] : [{ kind: 'method' as const, method }]),
+      ...headers.map((header) => ({ kind: 'header' as const, header })),
+      ...query.map((each) => ({ kind: 'query' as const, query: each })),
+    ],
+  }
 }
 
 function isAny({ path, method, headers, query }: HttpMatch): boolean {
@@ -109,10 +137,15 @@ function expandAll(parts: readonly Condition[]): Alternative[] | string {
         if (both !== null) next.push(both)
       }
     }
-    found = next
+    found = distinct(next)
     if (found.length > MOST_ALTERNATIVES) return 'the condition has too many alternatives'
   }
   return found
+}
+
+function distinct(alternatives: readonly Alternative[]): Alternative[] {
+  if (alternatives.length < 2) return [...alternatives]
+  return [...new Map(alternatives.map((each) => [JSON.stringify(each), each])).values()]
 }
 
 /** Both alternatives at once; null when no request fits both, and a text when that cannot be expressed. */
@@ -121,13 +154,25 @@ function intersect(one: Alternative, other: Alternative): Alternative | null | s
   if (host === undefined) return null
   const path = narrowerPath(one.match.path, other.match.path)
   if (path === undefined) return null
-  if (typeof path === 'string') return path
-  const [method, second] = [one.match.method, other.match.method]
-  if (method !== null && second !== null && method !== second) return null
-  const headers = [...one.match.headers, ...other.match.headers]
-  const query = [...one.match.query, ...other.match.query]
+  const second = path === 'two' ? pathHeader(other.match.path) : []
+  if (second === null) return 'the condition has two patterns for the path'
+  const [method, otherMethod] = [one.match.method, other.match.method]
+  if (method !== null && otherMethod !== null && method !== otherMethod) return null
+  const headers = unique([...one.match.headers, ...other.match.headers, ...second])
+  const query = unique([...one.match.query, ...other.match.query])
   if (headers.length > 16 || query.length > 16) return 'the condition has more than 16 headers or parameters'
-  return { host, match: { path, method: method ?? second, headers, query } }
+  const found = path === 'two' ? one.match.path : path
+  return { host, match: { path: found, method: method ?? otherMethod, headers, query } }
+}
+
+function unique(fields: readonly FieldCondition[]): FieldCondition[] {
+  return [...new Map(fields.map((field) => [JSON.stringify(field), field])).values()]
+}
+
+/** A second condition on the path: a pattern for the path with its query. */
+function pathHeader(path: PathCondition | null): FieldCondition[] | null {
+  const regex = patternBeforeQuery(regexOf(path))
+  return regex === null ? null : [{ name: ':path', value: { regex } }]
 }
 
 function narrower(one: string | null, other: string | null): string | null | undefined {
@@ -138,11 +183,11 @@ function narrower(one: string | null, other: string | null): string | null | und
 function narrowerPath(
   one: PathCondition | null,
   other: PathCondition | null,
-): PathCondition | null | string | undefined {
+): PathCondition | null | 'two' | undefined {
   if (isPathWithin(one, other)) return one
   if (isPathWithin(other, one)) return other
   if (one === null || other === null || !pathsOverlap(one, other)) return undefined
-  return commonPattern(one, other) ?? 'the condition has two patterns for the path'
+  return commonPattern(one, other) ?? 'two'
 }
 
 /** The condition as CEL; null when it has no counterpart. */
@@ -186,9 +231,16 @@ function isSimple(condition: Condition | undefined): boolean {
 }
 
 function pathExpression(path: PathCondition): string {
-  if (path.kind === 'exact') return `request.path == ${quote(path.path)}`
-  if (path.kind === 'start') return `request.path.startsWith(${quote(path.path)})`
-  return `request.path.matches(${quote(`^(?:${regexOf(path)})$`)})`
+  const isPlain = path.kind !== 'pattern' && path.isCaseless !== true
+  if (isPlain && path.kind === 'exact') return `request.path == ${quote(path.path)}`
+  if (isPlain && path.kind === 'start') return `request.path.startsWith(${quote(path.path)})`
+  return `request.path.matches(${quote(wholeText(regexOf(path)))})`
+}
+
+/** A pattern that is searched, for one that fits whole texts. */
+function wholeText(regex: string): string {
+  const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
+  return `${flags}^(?:${source})$`
 }
 
 function fieldExpression({ name, value }: FieldCondition, list: string): string {
@@ -196,10 +248,10 @@ function fieldExpression({ name, value }: FieldCondition, list: string): string 
     const part =
       { ':method': 'request.method', ':authority': 'request.host', ':scheme': 'request.scheme' }[name] ??
       'request.pathAndQuery'
-    return 'exact' in value ? `${part} == ${quote(value.exact)}` : `${part}.matches(${quote(`^(?:${value.regex})$`)})`
+    return 'exact' in value ? `${part} == ${quote(value.exact)}` : `${part}.matches(${quote(wholeText(value.regex))})`
   }
   if ('exact' in value) return `${quote(value.exact)} in ${list}`
-  return `${list}.exists(each, each.matches(${quote(`^(?:${value.regex})$`)}))`
+  return `${list}.exists(each, each.matches(${quote(wholeText(value.regex))}))`
 }
 
 function quote(text: string): string {

@@ -1,4 +1,4 @@
-import { type Condition, matchesOfCondition } from './conditions.ts'
+import { type Condition, conditionOfMatches, matchesOfCondition } from './conditions.ts'
 import type { HttpRule } from './model.ts'
 import { reachableRules } from './reachable.ts'
 
@@ -60,13 +60,26 @@ function placeBefore(rest: readonly PlainEntry[], { condition, action }: PlainEn
         const both: Condition = { kind: 'all', of: [except, each.condition] }
         const copy = matchesOfCondition(both)
         if (typeof copy === 'string') return copy
-        if (copy.length > 0) skipped.push({ condition: both, action: each.action })
+        if (copy.length > 0) skipped.push({ condition: conditionOfMatches(copy), action: each.action })
       }
     }
-    found = [...skipped, { condition: positive, action }, ...found]
+    found = [...skipped, { condition: conditionOfMatches(matches), action }, ...found]
     if (found.length > MOST_ENTRIES) return 'the conditions lead to too many routes'
   }
   return found
+}
+
+/** Says why routes cannot express the condition; empty when they can. */
+export function whyInexpressible(condition: Condition): string {
+  const alternatives = alternativesOf(condition, false)
+  if (typeof alternatives === 'string') return alternatives
+  for (const literals of alternatives) {
+    for (const each of literals) {
+      const found = matchesOfCondition(each.kind === 'not' ? each.of : each)
+      if (typeof found === 'string') return found
+    }
+  }
+  return ''
 }
 
 const MOST_ALTERNATIVES = 64

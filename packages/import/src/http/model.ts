@@ -4,14 +4,19 @@ import type { SourcePosition } from '../core/source.ts'
 
 /** A condition on the path of a request, without its query. */
 export type PathCondition =
-  | { readonly kind: 'exact'; readonly path: string }
-  /** A text at the start of the path: `/a` fits `/ab`. */
-  | { readonly kind: 'start'; readonly path: string }
-  /** Whole segments at the start of the path: `/a` fits `/a/b`, not `/ab`. */
-  | { readonly kind: 'segments'; readonly path: string }
+  | PathText
   /** A pattern in RE2 syntax that fits the whole path. */
   | { readonly kind: 'pattern'; readonly regex: string }
 
+/**
+ * A path, a text at the start of the path (`start`: `/a` fits `/ab`), or whole segments at its start (`segments`: `/a` fits
+ * `/a/b`, not `/ab`). The text is in lower case if letter case does not matter.
+ */
+interface PathText {
+  readonly kind: 'exact' | 'start' | 'segments'
+  readonly path: string
+  readonly isCaseless?: true
+}
 /** A condition on a header or a query parameter: an exact value, or a pattern for the whole value. */
 export interface FieldCondition {
   readonly name: string
@@ -40,7 +45,7 @@ export interface HttpRule {
   readonly at: SourcePosition
   /** The line of the source, for the comment above the route. */
   readonly source: string
-  /** Names, exact or `*.name`; empty for every host. */
+  /** Names, exact or `*.name`, or variables with a name (`${NAME}`); empty for every host. */
   readonly hosts: readonly string[]
   /** Empty for every request. */
   readonly matches: readonly HttpMatch[]
@@ -71,4 +76,9 @@ export interface HttpPort {
 
 export function coversHost(pattern: string, host: string): boolean {
   return pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)))
+}
+
+/** The name of the variable that has a host: `${NAME}`; null for plain hosts. */
+export function variableOfHost(host: string): string | null {
+  return /^\$\{(\w+)\}$/.exec(host)?.[1] ?? null
 }

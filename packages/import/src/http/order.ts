@@ -82,7 +82,7 @@ interface Item {
 /** The matches of each rule, so that earlier rules come first where requests fit several. */
 function printMatches(rules: readonly HttpRule[]): (readonly object[] | undefined)[] {
   const items: Item[] = rules.flatMap((each, rule) =>
-    matchesOf(each).map((match) => ({ rule, match, path: match.path })),
+    matchesOf(each).map((match) => ({ rule, match, path: printablePath(match.path) })),
   )
   for (const [index, item] of items.entries()) {
     if (item.path?.kind !== 'exact') continue
@@ -110,6 +110,13 @@ function printMatches(rules: readonly HttpRule[]): (readonly object[] | undefine
     if (matches.length === 0 && items.find((item) => item.rule === rule)?.path === null) return undefined
     return items.filter((item) => item.rule === rule).map(printMatch)
   })
+}
+
+/** Configs have exact paths and prefixes in one letter case alone. */
+function printablePath(path: PathCondition | null): PathCondition | null {
+  return path !== null && path.kind !== 'pattern' && path.isCaseless === true
+    ? { kind: 'pattern', regex: regexOf(path) }
+    : path
 }
 
 /** Negative when the gateway prefers the first item; 0 when the order in the file decides. */

@@ -1,5 +1,5 @@
 import type { FieldCondition, HttpMatch, PathCondition } from './model.ts'
-import { fitsPath, literalOfRegex, literalStart, regexOf } from './paths.ts'
+import { anyCase, fitsPath, literalOfRegex, literalStart, regexOf } from './paths.ts'
 
 /** Whether some request may fit both matches. True when that is not known. */
 export function canOverlap(one: HttpMatch, other: HttpMatch): boolean {
@@ -22,6 +22,7 @@ function excludes(one: FieldCondition, other: FieldCondition): boolean {
 
 export function pathsOverlap(one: PathCondition | null, other: PathCondition | null): boolean {
   if (one === null || other === null) return true
+  if (isCaseless(one) !== isCaseless(other)) return pathsOverlap(anyCase(one), anyCase(other))
   if (one.kind === 'exact') return fitsPath(other, one.path) !== false
   if (other.kind === 'exact') return fitsPath(one, other.path) !== false
   if (one.kind === 'pattern' || other.kind === 'pattern') {
@@ -31,12 +32,19 @@ export function pathsOverlap(one: PathCondition | null, other: PathCondition | n
   return isPathWithin(one, other) || isPathWithin(other, one)
 }
 
+function isCaseless(path: PathCondition): boolean {
+  return path.kind === 'pattern' ? path.regex.startsWith('(?i)') : path.isCaseless === true
+}
+
 /** Whether every path of the first condition fits the second one; false when that is not known. */
 export function isPathWithin(inner: PathCondition | null, outer: PathCondition | null): boolean {
   if (outer === null || (outer.kind !== 'exact' && outer.kind !== 'pattern' && outer.path === '/')) return true
   if (inner === null) return false
-  if (inner.kind === 'exact') return fitsPath(outer, inner.path) === true
   if (inner.kind === 'pattern') return outer.kind === 'pattern' && outer.regex === inner.regex
+  if (isCaseless(outer) && !isCaseless(inner)) return isPathWithin(anyCase(inner), outer)
+  // Paths in other letter case fit the first condition alone.
+  if (isCaseless(inner) && !isCaseless(outer) && anyCase(outer) !== outer) return false
+  if (inner.kind === 'exact') return fitsPath(outer, inner.path) === true
   if (outer.kind === 'start') return inner.path.startsWith(outer.path)
   if (outer.kind === 'segments') {
     const isSame = inner.path === outer.path && inner.kind === 'segments'
@@ -53,12 +61,13 @@ function startOf(path: PathCondition): string {
 /** A pattern for the paths of both conditions; null when none is known. */
 export function commonPattern(one: PathCondition, other: PathCondition): PathCondition | null {
   if (other.kind === 'start') return one.kind === 'start' ? null : commonPattern(other, one)
-  if (one.kind !== 'start' || other.kind !== 'pattern') return null
+  if (one.kind !== 'start' || other.kind !== 'pattern' || isCaseless(one) !== isCaseless(other)) return null
   // A path that begins with one text and ends with another, if the texts cannot share characters.
-  const end = other.regex.startsWith('.*') ? literalOfRegex(other.regex.slice(2)) : null
+  const regex = other.regex.replace('(?i)', '')
+  const end = regex.startsWith('.*') ? literalOfRegex(regex.slice(2)) : null
   if (end === null || end === '') return null
   for (let size = 1; size <= Math.min(end.length, one.path.length); size++) {
-    if (one.path.endsWith(end.slice(0, size))) return null
+    if (one.path.toLowerCase().endsWith(end.slice(0, size).toLowerCase())) return null
   }
-  return { kind: 'pattern', regex: `${regexOf(one)}${other.regex.slice(2)}` }
+  return { kind: 'pattern', regex: `${regexOf(one)}${regex.slice(2)}` }
 }

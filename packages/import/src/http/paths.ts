@@ -20,6 +20,15 @@ export function pathStart(path: string): PathCondition | null {
   return isPlainPath(path) ? { kind: 'start', path } : null
 }
 
+/** The condition for paths in any letter case. */
+export function anyCase(condition: PathCondition): PathCondition {
+  if (condition.kind === 'pattern') {
+    return condition.regex.startsWith('(?i)') ? condition : { kind: 'pattern', regex: `(?i)${condition.regex}` }
+  }
+  const path = condition.path.toLowerCase()
+  return path === condition.path.toUpperCase() ? condition : { kind: condition.kind, path, isCaseless: true }
+}
+
 /** A pattern for the whole path; null when it is not RE2. */
 export function pathPattern(regex: string): PathCondition | null {
   return isRegex(regex) ? { kind: 'pattern', regex } : null
@@ -58,9 +67,35 @@ function hasOuterChoice(source: string): boolean {
 export function regexOf(path: PathCondition | null): string {
   if (path === null) return '/.*'
   if (path.kind === 'pattern') return path.regex
-  if (path.kind === 'exact') return escapeRegex(path.path)
-  if (path.kind === 'start') return `${escapeRegex(path.path)}.*`
-  return path.path === '/' ? '/.*' : `${escapeRegex(path.path)}(/.*)?`
+  const text = (path.isCaseless === true ? '(?i)' : '') + escapeRegex(path.path)
+  if (path.kind === 'exact') return text
+  if (path.kind === 'start') return `${text}.*`
+  return path.path === '/' ? '/.*' : `${text}(/.*)?`
+}
+
+const beforeQuery = new Map<string, string | null>()
+
+/** The pattern for a path with a query behind it; null when the pattern may fit a query too. */
+export function patternBeforeQuery(regex: string): string | null {
+  const known = beforeQuery.get(regex)
+  if (known !== undefined) return known
+  if (beforeQuery.size > 10_000) beforeQuery.clear()
+  const found = makePatternBeforeQuery(regex)
+  beforeQuery.set(regex, found)
+  return found
+}
+
+function makePatternBeforeQuery(regex: string): string | null {
+  const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
+  let text = ''
+  for (const [token] of source.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^]/g)) {
+    if (token === '.') text += '[^?]'
+    else if (token.startsWith('[^')) text += `[^?${token.slice(2)}`
+    else if (/^\\[DWSPCX]$/.test(token) || (token.startsWith('[') && /\\[DWSP]|\[:|\?/.test(token))) return null
+    else text += token
+  }
+  const found = `${flags}(?:${text})(\\?.*)?`
+  return isRegex(found) ? found : null
 }
 
 const compiled = new Map<string, RegExp | null>()
@@ -90,15 +125,15 @@ function compile(regex: string): RegExp | null {
 /** Whether a path fits a condition; null when that is not known. */
 export function fitsPath(condition: PathCondition | null, path: string): boolean | null {
   if (condition === null) return true
+  if (condition.kind === 'pattern') return fitsRegex(condition.regex, path)
+  const text = condition.isCaseless === true ? path.toLowerCase() : path
   switch (condition.kind) {
     case 'exact':
-      return condition.path === path
+      return condition.path === text
     case 'start':
-      return path.startsWith(condition.path)
+      return text.startsWith(condition.path)
     case 'segments':
-      return condition.path === '/' || path === condition.path || path.startsWith(`${condition.path}/`)
-    case 'pattern':
-      return fitsRegex(condition.regex, path)
+      return condition.path === '/' || text === condition.path || text.startsWith(`${condition.path}/`)
   }
 }
 

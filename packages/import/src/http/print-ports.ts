@@ -1,6 +1,6 @@
-import { commented, withoutAbsent } from '../core/config-yaml.ts'
+import { commented, Variable, withoutAbsent } from '../core/config-yaml.ts'
 import { positionText } from '../core/source.ts'
-import { coversHost, type Certificate, type HttpPort, type HttpRule } from './model.ts'
+import { coversHost, type Certificate, type HttpPort, type HttpRule, variableOfHost } from './model.ts'
 import { orderedRoutes } from './order.ts'
 
 /** The `binds` of a config. */
@@ -27,7 +27,10 @@ function listenersOf(
 ): { name: string; certificate: Certificate | null }[] {
   if (certificates === null) return [{ name: `http-${port}`, certificate: null }]
   return certificates.map((certificate) => ({
-    name: certificate.hostname === null ? `https-${port}` : certificate.hostname.replace('*', 'any').slice(0, 63),
+    name:
+      certificate.hostname === null
+        ? `https-${port}`
+        : certificate.hostname.replace('*', 'any').replaceAll(/[${}]/g, '').slice(0, 63),
     certificate,
   }))
 }
@@ -35,9 +38,15 @@ function listenersOf(
 function tlsOf({ hostname, cert, key, root }: Certificate): object {
   return withoutAbsent({
     protocol: 'HTTPS',
-    hostname: hostname ?? undefined,
+    hostname: hostname === null ? undefined : printHost(hostname),
     tls: withoutAbsent({ cert, key, root: root ?? undefined }),
   })
+}
+
+/** A host, or a variable: `${NAME}`. */
+function printHost(host: string): string | Variable {
+  const name = variableOfHost(host)
+  return name === null ? host : new Variable(name)
 }
 
 /** The rule for the hosts of a listener; null when it takes none of them. */
@@ -54,7 +63,7 @@ function printRoutes(rules: readonly HttpRule[]): object[] {
     commented(
       withoutAbsent({
         name: uniqueRouteName(rule.name, names),
-        hostnames: hostnames.length === 0 ? undefined : hostnames,
+        hostnames: hostnames.length === 0 ? undefined : hostnames.map(printHost),
         matches,
         policies: Object.keys(rule.policies).length === 0 ? undefined : rule.policies,
         backends: rule.backends.length === 0 ? undefined : rule.backends,

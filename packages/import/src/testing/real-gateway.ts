@@ -79,7 +79,7 @@ export interface SentRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The status, and the server with the path and host that it got; of a redirect, the URL without its query. */
+/** The status, a header, and the server with the path and host that it got; of a redirect, the URL without its query. */
 export async function outcomeOf(port: number, { host, path, method, headers }: SentRequest): Promise<object> {
   const sent = { path, headers: { ...headers, host }, ...(method !== undefined && { method }) }
   const { status, headers: found, body } = await request(port, sent)
@@ -87,6 +87,7 @@ export async function outcomeOf(port: number, { host, path, method, headers }: S
   const target = typeof location === 'string' ? new URL(location, `http://${host}`) : null
   return {
     status,
+    seen: found['x-seen'] ?? null,
     upstream: status === 200 ? body : null,
     location: target === null ? null : target.origin + target.pathname,
   }

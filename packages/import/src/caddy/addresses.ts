@@ -1,0 +1,42 @@
+import { routeHost } from '../http/addresses.ts'
+
+/** An address of a site: `https://example.com:8443/path`. */
+export interface SiteAddress {
+  readonly port: number
+  readonly isTls: boolean
+  /** Null for every host. A variable of the environment is `${NAME}`. */
+  readonly host: string | null
+  /** A path that requests must have; usually empty. */
+  readonly path: string
+}
+
+export interface ServerPorts {
+  readonly http: number
+  readonly https: number
+  /** Whether sites with a host get certificates. */
+  readonly isAutomatic: boolean
+  /** Whether the HTTP port redirects to them. */
+  readonly redirects: boolean
+}
+
+/** Reads an address; a text says why it is not possible. */
+export function readAddress(text: string, ports: ServerPorts, hasCertificate: boolean): SiteAddress | string {
+  const variable = /^(?:(https?):\/\/)?\{\$(\w+)\}(?::(\d{1,5}))?$/.exec(text)
+  const found = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|[^:/{}\s]*)(?::(\d{1,5}))?(\/\S*)?$/.exec(text)
+  const parts = variable === null ? found : [...variable.slice(0, 2), `\${${variable[2]}}`, variable[3], '']
+  if (parts === null) return 'it has a range of ports, or a part that depends on variables'
+  const [, scheme, name = '', number, path = ''] = parts
+  const host = name === '' || name === '*' ? null : variable === null ? routeHost(name.replaceAll(/[[\]]/g, '')) : name
+  if (host === null && name !== '' && name !== '*') return 'the host is not a host name'
+  const port = number === undefined ? defaultPort(scheme, host, ports) : Number(number)
+  if (port < 1 || port > 65_535) return 'the port is not a port'
+  const isPlain = scheme === 'http' || (scheme === undefined && port === ports.http)
+  const isSecured = scheme === 'https' || port === ports.https || host !== null
+  const isTls = !isPlain && (hasCertificate || scheme === 'https' || (ports.isAutomatic && isSecured))
+  return { port, isTls, host, path: path === '/' ? '' : path }
+}
+
+function defaultPort(scheme: string | undefined, host: string | null, { http, https }: ServerPorts): number {
+  if (scheme !== undefined) return scheme === 'http' ? http : https
+  return host === null ? http : https
+}

@@ -1,0 +1,156 @@
+import type { Statement } from '../core/statement.ts'
+import { Variable } from '../core/config-yaml.ts'
+import type { Environment } from './environment.ts'
+import { hasPlaceholder, templateOf, textExpression, variablesOf } from './placeholders.ts'
+import type { Handler } from './routes.ts'
+import type { RequestHeader, ResponseHeader, State } from './state.ts'
+
+const FRAMING = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i
+/** Headers that the gateway sends by itself. */
+const OWN = new Set([
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'connection',
+  'upgrade',
+  'x-real-ip',
+])
+const SECRET = /authorization|api-?key|token|secret|password|cookie/i
+
+/** Reads one change of response headers: `+X v`, `-X`, `?X v`, `>X v`, `X v`. */
+function responseChange(statement: Statement, words: readonly string[], env: Environment): ResponseHeader | null {
+  const [field = '', value, replacement] = words
+  const [, sign = '', name = ''] = /^([+?>-]?)(.*)$/.exec(field) ?? []
+  const refuse = (why: string): null => {
+    statement.notCarried(why)
+    return null
+  }
+  if (name.includes('*')) return refuse('the header has a star')
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || FRAMING.test(name))
+    return refuse('the header frames the message, or has no name')
+  if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
+  const lower = name.toLowerCase()
+  if (sign === '-') {
+    statement.carried()
+    return { verb: 'remove', name: lower, value: '', when: null }
+  }
+  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is not a text')
+  const found = headerValue(statement, lower, value, env)
+  if (found === null) return refuse('its placeholders have no counterpart in headers of responses')
+  if (sign === '?') statement.changed('set also if the response has the header')
+  else statement.carried()
+  return { verb: sign === '+' ? 'add' : 'set', name: lower, value: found, when: null }
+}
+
+/** A literal value, or one from the environment; null when it has other placeholders. */
+function headerValue(statement: Statement, name: string, value: string, env: Environment): string | object | null {
+  if (SECRET.test(name) && variablesOf(value).length === 0 && !hasPlaceholder(value))
+    return secretOf(statement, name, env)
+  const template = templateOf(value)
+  for (const variable of template === null ? [] : variablesOf(value)) env.use(variable, 'example')
+  if (template === null) return null
+  return variablesOf(value).length === 0 ? value : template
+}
+
+/** A secret is taken from the environment instead of the config. */
+function secretOf(statement: Statement, name: string, env: Environment): Variable {
+  const variable = env.free(statement.at, name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), 'example')
+  statement.changed(`its value is taken from the variable ${variable}`)
+  return new Variable(variable)
+}
+
+/** The changes of `header` and `header_down`. */
+export function responseHeaders(statement: Statement, words: readonly string[], env: Environment): Handler {
+  const lines = statement.block?.filter(() => words.length === 0) ?? []
+  const changes = (words.length === 0 ? lines : [statement]).flatMap((line) => {
+    if (line.name === 'defer') {
+      line.carried()
+      return []
+    }
+    return responseChange(line, words.length === 0 ? [line.name, ...line.args] : words, env) ?? []
+  })
+  if (words.length === 0) statement.carried()
+  return {
+    kind: 'effect',
+    apply: (state) => ({ ...state, response: [...state.response, ...changes] }),
+    applyIf: (state, when) => {
+      const literal = changes.filter(({ value }) => typeof value === 'string')
+      if (literal.length < changes.length) statement.notCarried('a value of the environment has no condition')
+      return { ...state, response: [...state.response, ...literal.map((each) => ({ ...each, when }))] }
+    },
+    ifUnsure: null,
+  }
+}
+
+/** The change of `request_header` and `header_up`. */
+export function requestHeader(statement: Statement, words: readonly string[], env: Environment): Handler {
+  const [field = '', value, replacement] = words
+  const [, sign = '', name = ''] = /^([+?>-]?)(.*)$/.exec(field) ?? []
+  const lower = name.toLowerCase()
+  const refuse = (why: string): Handler => {
+    statement.notCarried(why)
+    return effect((state) => state, statement)
+  }
+  if (OWN.has(lower) && lower !== 'x-real-ip') {
+    statement.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
+    return effect((state) => state, statement)
+  }
+  if (!/^[\w!#$%&'+.^`|~-]+$/.test(name) || FRAMING.test(name))
+    return refuse('the header frames the message, or has no name')
+  if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
+  if (sign === '-') {
+    statement.carried()
+    return withHeader(statement, { name: lower, value: '[]', when: null })
+  }
+  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is not a text')
+  if (sign !== '' && sign !== '>') statement.changed('the header is replaced')
+  if (SECRET.test(lower) && !hasPlaceholder(value))
+    return withHeader(statement, { name: lower, value: secretOf(statement, lower, env), when: null })
+  if (variablesOf(value).length > 0) {
+    const found = headerValue(statement, lower, value, env)
+    if (found === null) return refuse('its placeholders have no counterpart')
+    statement.carried()
+    return withHeader(statement, {
+      name: lower,
+      value: typeof found === 'string' ? JSON.stringify(found) : found,
+      when: null,
+    })
+  }
+  if (textExpression(value, true) === null) return refuse('its placeholders have no counterpart')
+  statement.carried()
+  return effect((state) => {
+    const isPathKept = state.path !== null && state.path.prefix === '' && state.path.cut === ''
+    const expression = textExpression(value, isPathKept)
+    if (expression === null) statement.notCarried('its placeholders have no counterpart after a rewrite')
+    return expression === null ? state : added(state, { name: lower, value: expression, when: null })
+  }, statement)
+}
+
+function withHeader(statement: Statement, header: RequestHeader): Handler {
+  return effect((state) => added(state, header), statement)
+}
+
+function added(state: State, header: RequestHeader): State {
+  return { ...state, request: [...state.request, header] }
+}
+
+function effect(apply: (state: State) => State, statement: Statement): Handler {
+  return {
+    kind: 'effect',
+    apply,
+    applyIf: (state, when) => {
+      const changed = apply(state)
+      const request = changed.request.map((each, index) => {
+        if (index < state.request.length) return each
+        if (typeof each.value === 'object') statement.notCarried('a value of the environment has no condition')
+        return { ...each, when }
+      })
+      return {
+        ...changed,
+        request: request.filter(({ value, when: its }) => its === null || typeof value === 'string'),
+      }
+    },
+    ifUnsure: null,
+  }
+}

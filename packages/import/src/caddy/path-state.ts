@@ -1,0 +1,84 @@
+import type { Condition } from '../http/conditions.ts'
+import type { PathCondition } from '../http/model.ts'
+import { anyCase, escapeRegex, fitsPath, isRegex } from '../http/paths.ts'
+
+/** The path after rewrites: a literal text, followed by the client's path without its first characters. */
+export interface PathState {
+  readonly prefix: string
+  /** The start of the client's path that was cut off, in any letter case; null when nothing of the path is left. */
+  readonly cut: string | null
+  /** A new query; null for that of the client. */
+  readonly query: string | null
+  /** Whether the path does not begin with a slash, so that upstreams refuse it. */
+  readonly isBroken: boolean
+}
+
+export const CLIENT_PATH: PathState = { prefix: '', cut: '', query: null, isBroken: false }
+
+/** The condition on the client's path for one on the path after rewrites. */
+export function conditionBefore(path: PathCondition, { prefix, cut }: PathState): Condition {
+  if (prefix === '' && cut === '') return { kind: 'path', path }
+  if (cut === null) {
+    const fits = fitsPath(path, prefix)
+    return fits === null ? { kind: 'unknown', why: 'the path was rewritten before' } : { kind: 'always', value: fits }
+  }
+  if (path.kind === 'pattern') {
+    const regex = path.regex.startsWith('(?i)')
+      ? `(?i)${escapeRegex(cut)}${path.regex.slice(4)}`
+      : anyLetterCase(cut) + path.regex
+    if (prefix === '' && isRegex(regex)) return { kind: 'path', path: { kind: 'pattern', regex } }
+    return { kind: 'unknown', why: 'the path was rewritten before' }
+  }
+  const start = path.isCaseless === true ? prefix.toLowerCase() : prefix
+  if (path.path.startsWith(start)) {
+    const before = { kind: path.kind, path: cut + path.path.slice(prefix.length) }
+    return before.path === ''
+      ? { kind: 'always', value: true }
+      : { kind: 'path', path: cut === '' ? { ...path, ...before } : anyCase(before) }
+  }
+  return { kind: 'always', value: path.kind !== 'exact' && start.startsWith(path.path) }
+}
+
+function anyLetterCase(text: string): string {
+  return escapeRegex(text).replaceAll(/[a-z]/gi, (sign) => `[${sign.toLowerCase()}${sign.toUpperCase()}]`)
+}
+
+/** The path without a text at its start; null when that is not known. */
+export function withoutPrefix(state: PathState, text: string): PathState | null {
+  if (state.prefix === '') return state.cut === null ? null : { ...state, cut: state.cut + text }
+  return state.prefix.toLowerCase().startsWith(text.toLowerCase())
+    ? { ...state, prefix: state.prefix.slice(text.length) }
+    : null
+}
+
+/** A CEL expression for the path and query of upstream requests; null when they are those of the client. */
+export function pathExpression({ prefix, cut, query }: PathState): string | null {
+  if (prefix === '' && cut === '' && query === null) return null
+  const path = prefix === '' && cut === null ? '/' : prefix
+  const parts = [
+    ...(path === '' ? [] : [JSON.stringify(path + (cut === null && query !== null ? queryText(query) : ''))]),
+    ...(query === null
+      ? [
+          cut === ''
+            ? 'request.pathAndQuery'
+            : `request.pathAndQuery.substring(${cut === null ? 'request.path.size()' : cut.length})`,
+        ]
+      : cut === null
+        ? []
+        : [
+            cut === '' ? 'request.path' : `request.path.substring(${cut.length})`,
+            ...(query === '' ? [] : [JSON.stringify(queryText(query))]),
+          ]),
+  ]
+  return parts.join(' + ')
+}
+
+function queryText(query: string): string {
+  return query === '' ? '' : `?${query}`
+}
+
+/** The upstream's path, with a new query, for a path of a client. */
+export function pathAfter({ prefix, cut, query }: PathState, path: string): string {
+  const found = prefix + (cut === null ? '' : path.slice(cut.length))
+  return (found === '' ? '/' : found) + queryText(query ?? '')
+}

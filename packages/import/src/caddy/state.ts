@@ -1,0 +1,119 @@
+import { withoutAbsent } from '../core/config-yaml.ts'
+import { CLIENT_PATH, pathExpression, type PathState } from './path-state.ts'
+
+/** A header of requests: an expression, or a value from the environment (an object). */
+export interface RequestHeader {
+  readonly name: string
+  readonly value: string | object
+  /** An expression that is true for the requests that get it; null for all. */
+  readonly when: string | null
+}
+
+export interface ResponseHeader {
+  readonly verb: 'set' | 'add' | 'remove'
+  readonly name: string
+  /** A literal text, or a value from the environment. */
+  readonly value: string | object
+  readonly when: string | null
+}
+
+/** The effects of the directives that a request passed before the one that responds. */
+export interface State {
+  /** Null when a rewrite could not be imported. */
+  readonly path: PathState | null
+  readonly request: readonly RequestHeader[]
+  readonly response: readonly ResponseHeader[]
+  /** Other policies by name. */
+  readonly policies: Readonly<Record<string, unknown>>
+  /** Expressions; a request for which one of them is true is denied. */
+  readonly denials: readonly string[]
+}
+
+export const FIRST_STATE: State = { path: CLIENT_PATH, request: [], response: [], policies: {}, denials: [] }
+
+/** The policies of a route. */
+export function policiesOf(state: State, isProxy: boolean): Record<string, unknown> {
+  const { path, policies, denials } = state
+  const expression = path === null || !isProxy ? null : pathExpression(path)
+  const metadata = new Map<string, string>()
+  // The response phase sees the new path, so conditions are decided before.
+  const condition = (when: string): string => {
+    if (expression === null || !when.includes('request.path')) return when
+    const name = metadata.get(when) ?? `c${metadata.size + 1}`
+    metadata.set(when, name)
+    return `metadata.${name}`
+  }
+  const request = isProxy ? requestChanges(state) : { set: [], fixed: [] }
+  const response = responseChanges(state, condition)
+  const set = [...request.set, ...(expression === null ? [] : [{ name: ':path', value: expression }])]
+  const requestPart = withoutAbsent({
+    metadata: metadata.size === 0 ? undefined : Object.fromEntries([...metadata].map(([when, name]) => [name, when])),
+    set: set.length === 0 ? undefined : set.slice(0, 16),
+  })
+  const transformation = withoutAbsent({
+    request: Object.keys(requestPart).length === 0 ? undefined : requestPart,
+    response: response.computed.length === 0 ? undefined : { set: response.computed.slice(0, 16) },
+  })
+  const modifiers = withoutAbsent({
+    request: request.fixed.length === 0 ? undefined : { set: request.fixed.slice(0, 16) },
+    response: Object.keys(response.fixed).length === 0 ? undefined : response.fixed,
+  })
+  return withoutAbsent({
+    authorization: denials.length === 0 ? undefined : { rules: [...new Set(denials)].map((deny) => ({ deny })) },
+    ...policies,
+    transformation: Object.keys(transformation).length === 0 ? undefined : transformation,
+    headerModifiers: Object.keys(modifiers).length === 0 ? undefined : modifiers,
+  })
+}
+
+function requestChanges({ request }: State): { set: object[]; fixed: object[] } {
+  const byName = Map.groupBy(request, ({ name }) => name)
+  const [set, fixed]: [object[], object[]] = [[], []]
+  for (const [name, list] of byName) {
+    const last = list.at(-1)
+    if (typeof last?.value === 'object') fixed.push({ name, value: last.value })
+    else {
+      const value = list.reduce(
+        (before, each) => (typeof each.value === 'object' ? before : choice(each.when, each.value, before)),
+        `request.headers[${JSON.stringify(name)}]`,
+      )
+      set.push({ name, value })
+    }
+  }
+  return { set, fixed }
+}
+
+function choice(when: string | null, value: string, otherwise: string): string {
+  return when === null ? value : `(${when}) ? dyn(${value}) : dyn(${otherwise})`
+}
+
+interface ResponseChanges {
+  readonly fixed: Record<string, unknown[]>
+  readonly computed: object[]
+}
+
+function responseChanges({ response }: State, condition: (when: string) => string): ResponseChanges {
+  const byName = Map.groupBy(response, ({ name }) => name)
+  const fixed: Record<string, unknown[]> = {}
+  const computed: object[] = []
+  for (const [name, list] of byName) {
+    if (list.some(({ when }) => when !== null)) {
+      const value = list.reduce(
+        (before, { verb, value: found, when }) => {
+          if (typeof found === 'object') return before
+          const text = verb === 'remove' ? '[]' : JSON.stringify(found)
+          return choice(when === null ? null : condition(when), text, before)
+        },
+        `response.headers[${JSON.stringify(name)}]`,
+      )
+      computed.push({ name, value })
+      continue
+    }
+    const start = list.findLastIndex(({ verb }) => verb !== 'add')
+    for (const { verb, value } of list.slice(Math.max(start, 0))) {
+      const found = (fixed[verb] ??= [])
+      if (found.length < 16) found.push(verb === 'remove' ? name : { name, value })
+    }
+  }
+  return { fixed, computed }
+}
