@@ -6,14 +6,14 @@ export const programs = {
       worker: 'src/process/workers/worker.ts',
       'ledger-writer': 'src/ledger/writer-thread.ts',
       'key-store': 'src/keys/key-thread.ts',
-      backtest: 'src/backtest/backtest-thread.ts',
       verify: 'src/verify/verify-thread.ts',
+      simulation: 'src/simulation-thread/simulation-thread.ts',
       'load-chunk': 'src/process/program/load-chunk.ts',
     },
     // Native code stays external.
     external: ['@node-rs/bcrypt'],
     // Threads that start from our own loader, with cached code.
-    threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'backtest', 'verify'],
+    threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'verify', 'simulation'],
   },
   // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },

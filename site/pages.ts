@@ -198,6 +198,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       { path: 'docs/errors.md', about: 'every status that the gateway itself sends' },
       { path: 'docs/testing-configs.md', about: 'test files for a config, run without a network' },
       { path: 'docs/backtest.md', about: 'recorded requests, decided by another config' },
+      { path: 'docs/capsules.md', about: 'one recorded request in a file, to replay it anywhere' },
       { path: 'docs/import.md', about: 'turn the config of another gateway into a config, a report and a test file' },
       { path: 'docs/verified-reloads.md', about: 'reject a config whose tests fail, at start and at each reload' },
       {

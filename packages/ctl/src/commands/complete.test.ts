@@ -24,6 +24,7 @@ describe('completion', () => {
       'translate',
       'test',
       'backtest',
+      'capsule',
       'rehearse',
       'lint',
       'import',

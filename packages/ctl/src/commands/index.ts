@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { backtest } from './backtest.ts'
 import { cache } from './cache.ts'
+import { capsule } from './capsule.ts'
 import { createComplete } from './complete.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
@@ -30,6 +31,7 @@ const workers: readonly Command[] = [
   translate,
   test,
   backtest,
+  capsule,
   rehearse,
   lint,
   importConfig,

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files of tests that the operands name: files, and all `*.test.yaml` files below folders. */
+/** The files of tests that the operands name: files, and all test files and capsules below folders. */
 export function findTestFiles(operands: readonly string[]): { files: string[] } | { problem: string } {
   const files = new Set<string>()
   for (const operand of operands) {
@@ -26,5 +26,5 @@ function filesBelow(folder: string): string[] {
     })
 }
 
-const NAME = /\.test\.ya?ml$/
+const NAME = /\.test\.ya?ml$|\.capsule\.json$/
 const LEFT_OUT = new Set(['node_modules'])

@@ -1,3 +1,4 @@
+import { readCapsule, runCapsule } from '@portico/gateway/capsules'
 import { loadTests, runTests } from '@portico/gateway/config-tests'
 import { printProblem } from '@portico/gateway/config-file'
 import { failWith } from '../fail.ts'
@@ -57,6 +58,10 @@ async function runOnce(request: TestRequest, io: Io): Promise<number> {
 }
 
 async function runFile(file: string, filter: string | null): Promise<FileRun['result']> {
+  const capsule = file.endsWith('.json') ? readCapsule(file) : null
+  if (typeof capsule === 'string')
+    return { ok: false, problems: [`${file}: the capsule cannot be replayed: ${capsule}`] }
+  if (capsule !== null) return runCapsule(capsule, file, { filter })
   const loaded = loadTests(file)
   return loaded.ok ? runTests(loaded.value, { filter }) : { ok: false, problems: loaded.problems.map(printProblem) }
 }

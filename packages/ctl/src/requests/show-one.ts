@@ -31,7 +31,7 @@ export async function showRecord(admins: readonly AdminAddress[], request: OneRe
 }
 
 /** Returns the reason as a text when no gateway returned the record. */
-async function findOne<Answer>(
+export async function findOne<Answer>(
   admins: readonly AdminAddress[],
   path: string,
   token: string | null,

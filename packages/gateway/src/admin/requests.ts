@@ -50,6 +50,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
     path: '/api/requests/{id}/explain',
     summary: 'why the request was decided as it was, by which part of the config, and what would have passed',
   },
+  { path: '/api/requests/{id}/capsule', summary: 'one request with all that decided it, to replay it elsewhere' },
 ]
 
 /** Null for a path that is none of them. */

@@ -15,6 +15,7 @@ import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 import { answerBacktest, type BacktestSource } from './backtest/backtest-api.ts'
+import { answerCapsule, type CapsuleSource } from './capsules/capsule-api.ts'
 import type { CacheSource } from './caches/cache-api.ts'
 import type { RehearsalSource } from './rehearsal/rehearsal-api.ts'
 import { answerUi } from './ui/answer-ui.ts'
@@ -46,6 +47,7 @@ export interface AdminCallbacks {
   requests: RequestsSource
   config: ConfigSource
   backtests: BacktestSource
+  capsules: CapsuleSource
   questions: QuestionSource
   history: MetricsSource
   usage: UsageSource
@@ -252,7 +254,7 @@ async function answerKeys(request: IncomingMessage, keys: KeysSource | null, cal
 
 function api(
   request: IncomingMessage,
-  { requests, config, questions, history, usage }: AdminCallbacks,
+  { requests, capsules, config, questions, history, usage }: AdminCallbacks,
   caller: AdminCaller,
 ): ReturnType<Answer> {
   const answered = answerQuestion(request, questions)
@@ -260,6 +262,7 @@ function api(
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
   return (
     answerHistory(pathOf(request) ?? '', config.edits) ??
+    answerCapsule(request, { requests, capsules }) ??
     answerApi(request, requests, caller) ??
     answerConfigApi(request, config) ??
     answerMetricsApi(request, history) ??

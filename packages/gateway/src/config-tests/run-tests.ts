@@ -54,11 +54,20 @@ interface RunOptions {
 }
 
 /** Runs the tests of one file, one after the other. */
-export async function runTests(tests: LoadedTests, { filter, text }: RunOptions): Promise<RunResult> {
+export async function runTests(tests: LoadedTests, options: RunOptions): Promise<RunResult> {
   const { config, file, gateway, world } = tests
   const path = isAbsolute(config) ? config : join(dirname(resolve(file)), config)
-  const loaded = await loadTestedConfig(path, { env: world.env, gateway, ...(text !== undefined && { text }) })
-  if (!loaded.ok) return loaded
+  const loaded = await loadTestedConfig(path, {
+    env: world.env,
+    gateway,
+    ...(options.text !== undefined && { text: options.text }),
+  })
+  return loaded.ok ? runLoaded(tests, loaded, options) : loaded
+}
+
+/** Runs the tests of one file against a config, which the run changes. */
+export async function runLoaded(tests: LoadedTests, loaded: TestedConfig, { filter }: RunOptions): Promise<RunResult> {
+  const { file } = tests
   const issuer = new TrustedIssuer()
   issuer.trustIn(loaded.ir)
   const hashes = new HashStandIns(loaded.ir, namesIn(tests))

@@ -16,6 +16,8 @@ interface PossibleClient {
 export function possibleClients(record: RequestRecord, redacted: readonly string[], ir: Ir): PossibleClient[] {
   const address = addressOf(record.source)
   const known = credentialOf(record, ir)
+  const carrierNames = carriersOf(ir)
+  const isCarrier = (name: string): boolean => carrierNames.has(name)
   const others = redacted.filter((name) => known === null || !isCarrier(name))
   const standIns = Object.fromEntries(others.map((name) => [name, valueFor(name)]))
   const replaced = others.map((name) => `the header ${name}`)
@@ -28,7 +30,7 @@ export function possibleClients(record: RequestRecord, redacted: readonly string
     headers,
     replaced: [...more, ...replaced],
   })
-  if (known !== null) return [client(known.given, standIns, [known.replaced])]
+  if (known !== null) return [client(known.given, standIns, known.replaced)]
   const carriers = others.filter(isCarrier)
   if (carriers.length === 0) return [client({}, standIns)]
   const withoutCarriers = Object.fromEntries(Object.entries(standIns).filter(([name]) => !isCarrier(name)))
@@ -53,38 +55,55 @@ const TOKENS: readonly JsonObject[] = [
 ]
 const MOST_KEYS = 8
 
-interface Credential {
+interface KnownCredentials {
   readonly given: JsonObject
-  readonly replaced: string
+  readonly replaced: readonly string[]
 }
 
-/** The credential that let the client in; null when none did, or when it cannot be replaced. */
-function credentialOf({ variables, key }: RequestRecord, ir: Ir): Credential | null {
+/** The credentials that let the client in; null when none did, or when they cannot be replaced. */
+function credentialOf({ variables, key }: RequestRecord, ir: Ir): KnownCredentials | null {
+  const { apiKeys, basic } = policiesOf(ir)
+  const isKey = (name: unknown): boolean => apiKeys.some(({ entries }) => entries.some(([each]) => each === name))
+  const isUser = (name: unknown): boolean => basic.some(({ users }) => users.some(({ username }) => username === name))
   const claims = variables?.['jwt']
+  const keyName = memberOf(variables?.['apiKey'], 'name') ?? key
+  const username = memberOf(variables?.['basicAuth'], 'username') ?? key
+  const given: Record<string, JsonObject | string> = {}
+  const replaced: string[] = []
   if (typeof claims === 'object' && claims !== null) {
     const { unkept: _unkept, ...kept } = claims as Record<string, unknown>
-    const jwt = JSON.parse(JSON.stringify(kept).replaceAll(REDACTED, STAND_IN)) as JsonObject
-    return { given: { jwt }, replaced: 'the token, by one with the same claims' }
+    given['jwt'] = JSON.parse(JSON.stringify(kept).replaceAll(REDACTED, STAND_IN)) as JsonObject
+    replaced.push('the token, by one with the same claims')
   }
-  if (key === null) return null
-  const { apiKeys, basic } = policiesOf(ir)
-  if (apiKeys.some(({ entries }) => entries.some(([name]) => name === key))) {
-    return { given: { apiKey: key }, replaced: 'the API key' }
+  if (keyName !== null && isKey(keyName)) {
+    given['apiKey'] = keyName
+    replaced.push('the API key')
   }
-  if (basic.some(({ users }) => users.some(({ username }) => username === key))) {
-    return { given: { basic: { username: key } }, replaced: 'the password' }
+  if (username !== null && isUser(username)) {
+    given['basic'] = { username }
+    replaced.push('the password')
   }
-  return null
+  return replaced.length === 0 ? null : { given, replaced }
+}
+
+function memberOf(value: unknown, name: string): string | null {
+  const member = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : null
+  return typeof member === 'string' ? member : null
+}
+
+/** The headers in which policies of the config read credentials. */
+function carriersOf(ir: Ir): ReadonlySet<string> {
+  const { tokens, apiKeys, basic } = policiesOf(ir)
+  const names = [...tokens, ...apiKeys, ...basic].map(({ location }) =>
+    location?.cookie !== undefined ? 'cookie' : (location?.header?.name.toLowerCase() ?? 'authorization'),
+  )
+  return new Set([...names, 'authorization'])
 }
 
 function addressOf(source: string | null): JsonObject {
   const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*)):\d+$/.exec(source ?? '') ?? []
   const address = bracketed ?? plain
   return address === undefined || address === '' || address === '127.0.0.1' ? {} : { address }
-}
-
-function isCarrier(name: string): boolean {
-  return /authorization|api-?key|token|cookie/.test(name)
 }
 
 function valueFor(name: string): string {

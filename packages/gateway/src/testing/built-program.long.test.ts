@@ -427,6 +427,7 @@ async function useAdmin(t: TestContext, watch: ChunkWatch): Promise<void> {
     return id !== ''
   })
   assert.match(String((await ask(`/api/requests/${id}/explain`))['headline']), /limit/)
+  assert.equal((await ask(`/api/requests/${id}/capsule`))['problem'], null)
   const { report } = (await ask('/api/backtest', { text })) as { report: { records: number; same: number } }
   assert.deepEqual(report.same, report.records)
   const evaluated = await ask('/api/expressions/evaluate', { expression: '1 + 1 == 2', variables: {} })

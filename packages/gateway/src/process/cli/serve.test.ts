@@ -13,7 +13,7 @@ import { configOf } from '../../testing/admin/config-source.ts'
 import { noHistory } from '../../testing/admin/metrics-source.ts'
 import { noRehearsals } from '../../testing/admin/no-rehearsals.ts'
 import { questionsOf } from '../../testing/admin/question-source.ts'
-import { noBacktests } from '../../testing/admin/backtest-source.ts'
+import { noBacktests, noCapsules } from '../../testing/admin/simulation-sources.ts'
 import { requestsOf } from '../../testing/admin/requests-source.ts'
 import { noPages } from '../../admin/ui/page-source.ts'
 
@@ -36,6 +36,7 @@ describe('readiness', () => {
       quit() {},
       config: configOf(),
       backtests: noBacktests,
+      capsules: noCapsules,
       questions: questionsOf(),
       history: noHistory(),
       usage: null,

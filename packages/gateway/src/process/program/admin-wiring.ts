@@ -16,7 +16,9 @@ import type { MetricHistory } from '../../telemetry/history/metric-history.ts'
 import type { RequestRecord, VerificationView } from '../../telemetry/recorder/record.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { VERSION } from '../../version.ts'
-import { BacktestRunner } from '../backtest/backtest-runner.ts'
+import { BacktestRunner } from '../simulations/backtest-runner.ts'
+import { CapsuleRunner } from '../simulations/capsule-runner.ts'
+import { SimulationRunner } from '../simulations/simulation-runner.ts'
 import { viewBackends } from '../admin/backends-view.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
 import type { EditToken } from '../config-edit/edit-token.ts'
@@ -85,6 +87,7 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     state,
     explained: (record) => explained(record, parts),
   })
+  const simulations = new SimulationRunner()
   return {
     addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
     credentials: parts.credentials,
@@ -102,7 +105,13 @@ export function wireAdminServers(parts: AdminParts): ServersOptions {
     trace: createTraceSource(supervisor.traces, () => gateway.ir),
     requests,
     config: configSource(parts, state),
-    backtests: new BacktestRunner({ editor: parts.editor, gateway, requests, log: parts.log }),
+    backtests: new BacktestRunner({ simulations, editor: parts.editor, gateway, requests, log: parts.log }),
+    capsules: new CapsuleRunner({
+      simulations,
+      requests,
+      configOf: (record) => configOf(record, parts),
+      log: parts.log,
+    }),
     questions: questionsAbout(parts, requests),
     history: createMetricsSource(parts.history, supervisor.records),
     usage: parts.ledger,
@@ -154,6 +163,11 @@ function unverifiedNote({ generation }: Gateway, { last }: Pick<ConfigVerifier, 
   const [first] = last.failed
   const why = first === undefined ? 'it was not verified' : `the test ${JSON.stringify(first.test)} failed`
   return `config ${generation} stays active: a newer one was rejected, because ${why}`
+}
+
+function configOf(record: RequestRecord, parts: AdminParts): Ir | null {
+  const { isKnown, ir } = explained(record, parts)
+  return isKnown ? ir : null
 }
 
 /** The conditions that readiness waits for. */

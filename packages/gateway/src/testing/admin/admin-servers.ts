@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { type RunningServers, type ServersOptions, startServers } from '../../admin/servers.ts'
 import { AdminCredentials } from '../../admin/credentials.ts'
 import { noPages } from '../../admin/ui/page-source.ts'
-import { noBacktests } from './backtest-source.ts'
+import { noBacktests, noCapsules } from './simulation-sources.ts'
 import { noCaches } from './cache-source.ts'
 import { configOf } from './config-source.ts'
 import { noHistory } from './metrics-source.ts'
@@ -26,6 +26,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   quit: () => {},
   config: configOf(),
   backtests: noBacktests,
+  capsules: noCapsules,
   questions: questionsOf(),
   history: noHistory(),
   usage: null,

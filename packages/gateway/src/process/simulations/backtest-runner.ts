@@ -1,58 +1,65 @@
 import type { BacktestOutcome, BacktestSource } from '../../admin/backtest/backtest-api.ts'
 import type { BacktestRequest } from '../../admin/backtest/backtest-view.ts'
 import type { RequestsSource } from '../../admin/requests.ts'
-import { runApart } from '../../backtest/run-apart.ts'
+import type { CheckedConfig } from '../../admin/config-edit-view.ts'
 import type { BacktestReport } from '../../backtest/report.ts'
+import type { BacktestJob } from '../../simulation-thread/jobs.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Gateway } from '../config/gateway.ts'
 import type { AcceptedEdit } from '../config-edit/check-edit.ts'
 import type { ConfigEditor } from '../config-edit/config-editor.ts'
+import type { SimulationRunner } from './simulation-runner.ts'
 
 interface RunnerParts {
+  simulations: SimulationRunner
   editor: Pick<ConfigEditor, 'prepare'>
   gateway: Pick<Gateway, 'ir'>
   requests: Pick<RequestsSource, 'filter' | 'download' | 'state'>
   log: Logger
 }
 
-/** Runs back-tests for the admin API, one at a time, each in a thread of its own. */
+/** Runs back-tests for the admin API. */
 export class BacktestRunner implements BacktestSource {
   readonly #parts: RunnerParts
-  #isRunning = false
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
   }
 
   async run(request: BacktestRequest, signal: AbortSignal): Promise<BacktestOutcome> {
-    if (this.#isRunning) return { kind: 'busy' }
-    this.#isRunning = true
-    try {
-      return await this.#run(request, signal)
-    } finally {
-      this.#isRunning = false
+    const { simulations, log } = this.#parts
+    const edit: { checked: CheckedConfig | null; accepted: AcceptedEdit | null } = { checked: null, accepted: null }
+    const result = await simulations.run<BacktestJob, BacktestOutcome>(() => this.#job(request, edit), signal)
+    if (result === null) return { kind: 'busy' }
+    if ('instead' in result) return result.instead
+    const { checked, accepted } = edit
+    if (!result.ok) {
+      if (!signal.aborted) log.warn('a back-test failed', { cause: result.problem })
+      return { kind: 'failed', reason: accepted?.withoutValues(result.problem) ?? '' }
     }
+    if (checked === null || accepted === null) return { kind: 'failed', reason: 'the config was not checked' }
+    const { version, warnings } = checked
+    return { kind: 'done', answer: { version, warnings, report: shown(result.value, accepted) } }
   }
 
-  async #run({ last, limit, ...edit }: BacktestRequest, signal: AbortSignal): Promise<BacktestOutcome> {
-    const { editor, gateway, log } = this.#parts
-    const checked = await editor.prepare(edit)
-    if ('kind' in checked) return { kind: 'closed', reason: checked.reason }
-    const { accepted } = checked
-    if (accepted === null) return { kind: 'rejected', checked: checked.checked }
-    if (gateway.ir === null) return { kind: 'closed', reason: 'no config is live yet' }
+  /** The job of a request, and the edit that it decides with. */
+  async #job(
+    { last, limit, ...request }: BacktestRequest,
+    edit: { checked: CheckedConfig | null; accepted: AcceptedEdit | null },
+  ): Promise<BacktestJob | { instead: BacktestOutcome }> {
+    const { editor, gateway } = this.#parts
+    const closed = (reason: string): { instead: BacktestOutcome } => ({ instead: { kind: 'closed', reason } })
+    const prepared = await editor.prepare(request)
+    if ('kind' in prepared) return closed(prepared.reason)
+    const { checked, accepted } = prepared
+    if (accepted === null) return { instead: { kind: 'rejected', checked } }
+    if (gateway.ir === null) return closed('no config is live yet')
     const records = this.#records(last, limit)
-    if (typeof records === 'string') return { kind: 'closed', reason: records }
+    if (typeof records === 'string') return closed(records)
+    Object.assign(edit, { checked, accepted })
     const { text, place, ir } = accepted
-    const job = { text, place, binds: ir.binds, before: gateway.ir, records, limitMs: DECIDE_MS }
-    const report = await runApart(job, { limits: { ms: END_MS, heapMb: HEAP_MB }, signal })
-    if (typeof report === 'string') {
-      if (!signal.aborted) log.warn('a back-test failed', { cause: report })
-      return { kind: 'failed', reason: accepted.withoutValues(report) }
-    }
-    const { version, warnings } = checked.checked
-    return { kind: 'done', answer: { version, warnings, report: shown(report, accepted) } }
+    return { kind: 'backtest', text, place, binds: ir.binds, before: gateway.ir, records, limitMs: DECIDE_MS }
   }
 
   /** The newest records; a text says why there are none. */
@@ -95,6 +102,3 @@ function shown(report: BacktestReport, { sourcePlace, withoutValues }: AcceptedE
 
 /** Records that are not decided by then are left out of the report, which says so. */
 const DECIDE_MS = 30_000
-/** The thread is ended after this time, whatever it does. */
-const END_MS = 60_000
-const HEAP_MB = 512

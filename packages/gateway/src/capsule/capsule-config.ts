@@ -1,0 +1,23 @@
+import { checkCompile } from '../compile/check.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import type { TestedConfig } from '../config-tests/tested-config.ts'
+import type { Ir } from '../ir/resources.ts'
+import type { Capsule } from './capsule.ts'
+import { withCertificates } from './stand-in-certificate.ts'
+
+/** Returns the config of a capsule as a test uses it, or its problems. */
+export async function capsuleConfig({
+  config,
+  endpoints,
+}: Pick<Capsule, 'config' | 'endpoints'>): Promise<TestedConfig | { ok: false; problems: string[] }> {
+  const ir = withCertificates(structuredClone(config)) as Ir
+  try {
+    await loadFeatures(ir)
+    const faults = checkCompile(ir)
+    if (faults.length > 0) return { ok: false, problems: faults.map(({ found }) => found) }
+  } catch (error) {
+    // A capsule that was edited may have a config of any form.
+    return { ok: false, problems: [`the config of the capsule cannot be used: ${(error as Error).message}`] }
+  }
+  return { ok: true, ir, warnings: [], endpoints, locate: () => null }
+}

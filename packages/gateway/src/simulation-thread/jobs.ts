@@ -1,0 +1,37 @@
+import type { BacktestReport } from '../backtest/report.ts'
+import type { Capsule } from '../capsule/capsule.ts'
+import type { Explanation } from '../findings/explanation.ts'
+import type { Bind, Ir } from '../ir/resources.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
+
+/** The work of one simulation thread. */
+export type SimulationJob = BacktestJob | CapsuleJob
+
+/** Decides records with a new config. */
+export interface BacktestJob {
+  readonly kind: 'backtest'
+  /** The new config, which has no problems. */
+  readonly text: string
+  readonly place: { readonly file: string; readonly dir: string }
+  /** The binds of the new config as this process would serve them. */
+  readonly binds: readonly Bind[]
+  /** The live config. */
+  readonly before: Ir
+  readonly records: readonly RequestRecord[]
+  readonly limitMs: number
+}
+
+/** Writes the capsule of a record. */
+export interface CapsuleJob {
+  readonly kind: 'capsule'
+  readonly record: RequestRecord
+  /** The config that decided the request. */
+  readonly ir: Ir
+  readonly explanation: Explanation
+}
+
+/** The result of each kind of job; a text says why there is none. */
+export interface JobResults {
+  readonly backtest: BacktestReport
+  readonly capsule: Capsule | string
+}
