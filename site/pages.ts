@@ -205,6 +205,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
         path: 'docs/rehearsals.md',
         about: 'let a share of the calls to a backend fail or wait, and see what clients get',
       },
+      {
+        path: 'docs/doctor.md',
+        about: 'what is wrong around a config: ports, DNS, certificates, backends, keys, stores',
+      },
       { path: 'docs/lint.md', about: 'find mistakes in a valid config: severities, comments, CI, manifests' },
       { path: 'docs/lint', about: 'a page for each check, with a config that trips the check' },
       { path: 'docs/porticoctl.md', about: 'the command line tool' },

@@ -27,6 +27,7 @@ describe('completion', () => {
       'capsule',
       'rehearse',
       'lint',
+      'doctor',
       'import',
       'keys',
       'teams',

@@ -3,6 +3,7 @@ import { backtest } from './backtest.ts'
 import { cache } from './cache.ts'
 import { capsule } from './capsule.ts'
 import { createComplete } from './complete.ts'
+import { doctor } from './doctor.ts'
 import { effective } from './effective.ts'
 import { explain } from './explain.ts'
 import { importConfig } from './import.ts'
@@ -34,6 +35,7 @@ const workers: readonly Command[] = [
   capsule,
   rehearse,
   lint,
+  doctor,
   importConfig,
   keys,
   teams,

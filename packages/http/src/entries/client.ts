@@ -20,7 +20,7 @@ export { Pools } from '../client/pool/pools.ts'
 export { type EndpointsChange, ServiceAddresses } from '../client/addresses/service-addresses.ts'
 export { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '../client/destination/settings.ts'
 export type { SharedCells, SharedCounters } from '../client/endpoints/shared-counters.ts'
-export { clientTlsProblem } from '../client/destination/tls.ts'
+export { clientTlsProblem, createClientTls } from '../client/destination/tls.ts'
 export { TrackedBody } from '../client/destination/tracked-body.ts'
 export { createTunnel } from '../client/destination/tunnel.ts'
 export {
