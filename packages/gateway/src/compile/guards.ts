@@ -20,6 +20,7 @@ type GuardPolicies = NonNullable<NonNullable<NonNullable<Guards['request']>[numb
 /** The guards of one provider, with the connections to their services. */
 export function compileGuards(config: Guards | undefined, env: Env, parts: TunnelParts): PromptGuards {
   const guardEnv: GuardEnv<GuardPolicies> = {
+    shadows: env,
     backend: (key) => ({ client: env.client(key), authority: env.describe(key).address }),
     vendor: (vendor) => vendorTarget(vendor, env, parts),
   }

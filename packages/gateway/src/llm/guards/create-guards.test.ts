@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Deadlines } from '@portico/http'
 import type { GuardTarget } from './ask.ts'
 import { createGuards, type GuardEnv, type Vendor } from './create-guards.ts'
 import { guardContext, useGuardTarget } from './testing/guard-target.ts'
@@ -17,6 +18,7 @@ describe('the guards of a config', () => {
     })
     const wanted: (string | Vendor<string>)[] = []
     const env: GuardEnv<string> = {
+      shadows: { countShadow() {}, deadlines: new Deadlines(), maxBufferBytes: 0 },
       backend(key): GuardTarget {
         wanted.push(key)
         return target

@@ -11,10 +11,14 @@ import { type PromptGuards, RequestGuards, ResponseGuards } from './prompt-guard
 import { createRegexGuard } from './regex/guard.ts'
 import type { CustomResponseConfig } from './rejection.ts'
 import type { GuardName, PromptGuardConfig, RequestGuardConfig } from './schema.ts'
+import type { ShadowServices } from '../../pipeline/shadow/request-shadows.ts'
+import { ShadowGuards } from './shadow-guards.ts'
 import { createWebhookGuard } from './webhook/guard.ts'
 
 /** Resolves the services that guards call. */
 export interface GuardEnv<Policies> {
+  /** Records what guards of a shadow would do. */
+  shadows: ShadowServices
   /** The backend with this key in the config. */
   backend(key: string): GuardTarget
   /** The host of a vendor, with TLS on port 443 unless the policies of the guard say otherwise. */
@@ -37,16 +41,30 @@ export interface Vendor<Policies> {
 type GuardConfig<Policies> = RequestGuardConfig<Policies>
 
 /** Creates the guards of a policy once, when the config is compiled. */
-export function createGuards<Policies>(
-  { request, response, allowUnexamined }: PromptGuardConfig<Policies>,
-  env: GuardEnv<Policies>,
-): PromptGuards {
+export function createGuards<Policies>(config: PromptGuardConfig<Policies>, env: GuardEnv<Policies>): PromptGuards {
+  const { allowUnexamined, mode, shadow } = config
+  const isShadow = mode === 'Shadow'
+  const { request, response } = isShadow ? NONE : config
+  const tried = {
+    request: [...((isShadow ? config.request : null) ?? []), ...(shadow?.request ?? [])],
+    response: [...((isShadow ? config.response : null) ?? []), ...(shadow?.response ?? [])],
+  }
   const guardsOf = (configs: readonly GuardConfig<Policies>[]) => configs.map((config) => createGuard(config, env))
   return {
     request: request === undefined ? null : new RequestGuards(guardsOf(request), allowUnexamined),
     response: response === undefined ? null : new ResponseGuards(guardsOf(response)),
+    shadow:
+      tried.request.length + tried.response.length === 0
+        ? null
+        : new ShadowGuards(
+            tried.request.length === 0 ? null : new RequestGuards(guardsOf(tried.request), allowUnexamined),
+            tried.response.length === 0 ? null : new ResponseGuards(guardsOf(tried.response)),
+            env.shadows,
+          ),
   }
 }
+
+const NONE = { request: undefined, response: undefined }
 
 function createGuard<Policies>(config: GuardConfig<Policies>, env: GuardEnv<Policies>): Guard {
   for (const name of Object.keys(makers) as GuardName[]) {

@@ -6,7 +6,7 @@ import { type GuardedAnswer, guardAnswer, guardBody, type GuardedBody } from './
 import type { ExchangeContext, Guard, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { RecordGuard } from './stream/record-guard.ts'
 import { failedClosed } from './rejection.ts'
-import type { HeaderBlock } from '@portico/http'
+import type { HeaderBlock, Source } from '@portico/http'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
 
 /**
@@ -16,6 +16,27 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 export interface PromptGuards {
   readonly request: RequestGuards | null
   readonly response: ResponseGuards | null
+  /** Guards of prompts that only report; null without any. */
+  readonly shadow: TriedGuards | null
+}
+
+/** Guards that only report what they would do. */
+export interface TriedGuards {
+  /** Judges the body of a chat. */
+  body(rx: RequestContext, body: RequestBody, context: ExchangeContext): void
+  /** Judges texts of the user that are no chat. */
+  texts(rx: RequestContext, texts: readonly string[], context: ExchangeContext): void
+  /** Returns the body of a response, which flows on as it is; a copy of it is judged at its end. */
+  answer(rx: RequestContext, answer: ArrivingAnswer, context: ExchangeContext): Source
+}
+
+/** The response of a provider, as it arrives. */
+export interface ArrivingAnswer {
+  readonly body: Source
+  /** A larger response is not judged. */
+  readonly maxBytes: number
+  /** Returns the events of the whole response; null when it cannot be read. */
+  readonly decode: (bytes: Buffer) => readonly ChatEvent[] | null
 }
 
 export class RequestGuards {
@@ -83,7 +104,7 @@ interface UnexaminedPart {
 }
 
 /** A client's body, and the reading that finds the texts of its format. */
-interface RequestBody {
+export interface RequestBody {
   body: JsonObject
   reading: Reading
 }
@@ -182,7 +203,7 @@ function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
 }
 
 /** Notes in the trace that configured guards did not run. */
-export function noteUnguarded({ trace }: RequestContext, guards: PromptGuards): void {
+export function noteUnguarded({ trace }: RequestContext, guards: Pick<PromptGuards, 'request' | 'response'>): void {
   if (trace === null) return
   const reason = 'guards are not applied to requests of this type'
   for (const phase of ['request', 'response'] as const) {

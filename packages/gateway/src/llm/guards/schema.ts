@@ -1,6 +1,7 @@
 import { fileOnly, filledInResources, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
-import { exactlyOneOf } from '../../schema/rules.ts'
+import { atLeastOneOf, exactlyOneOf } from '../../schema/rules.ts'
+import { shadowMode } from '../../schema/fields/shadow-mode.ts'
 import { enumeration, integer, string } from '../../schema/fields/values.ts'
 import { azureContentSafetyGuard, azureContentSafetyGuardOfAnswers } from './azure-content-safety/schema.ts'
 import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
@@ -57,6 +58,22 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
       response: list(response, { min: 1, max: 8 })
         .optional()
         .describe('Guards for responses, also streamed ones, in this order, before the client gets them.'),
+      mode: fileOnly(shadowMode),
+      shadow: fileOnly(
+        object(
+          {
+            request: list(request, { min: 1, max: 8 })
+              .optional()
+              .describe('Guards for requests that only report what they would do.'),
+            response: list(response, { min: 1, max: 8 })
+              .optional()
+              .describe('Guards for responses that only report what they would do.'),
+          },
+          [atLeastOneOf('request', 'response')],
+        )
+          .optional()
+          .describe('Guards that are tried next to those that hold.'),
+      ),
       allowUnexamined: list(
         enumeration(['Image', 'Audio', 'File', 'Stored', 'Unknown']).describe('A kind of content.'),
         { max: 5 },

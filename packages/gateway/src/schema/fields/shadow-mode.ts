@@ -2,7 +2,7 @@ import { nodeOf, Schema } from '../kit.ts'
 import { enumeration } from './values.ts'
 
 /** The mode of a policy that decides. */
-const shadowMode = enumeration(['Enforce', 'Shadow'])
+export const shadowMode = enumeration(['Enforce', 'Shadow'])
   .optional()
   .describe('`Shadow` only reports what the policy would do. `Enforce` when unset.')
 

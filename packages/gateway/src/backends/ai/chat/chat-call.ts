@@ -1,6 +1,6 @@
 import { type ChatEvent, malformed, type FormatName, STREAM_BROKEN, UnsupportedField } from '@portico/chat'
 import { estimateRequest } from '@portico/chat/tokens'
-import { isObject, parseJsonObject } from '@portico/http/json'
+import { isObject, parseExactObject, parseJsonObject } from '@portico/http/json'
 import type { UpstreamResponse } from '@portico/http/client'
 import { collect, type HeaderBlock } from '@portico/http'
 import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
@@ -51,13 +51,15 @@ export class ChatCall implements ModelCall {
     const { upstreamFormats } = call.services
     const edited = editChat(this.#chat, provider, { upstreamFormats, rx })
     if (edited instanceof UnsupportedField) return client.refuseField(edited)
-    const guards = provider.guards.request
-    if (guards === null) return this.#sendTo(provider, edited)
+    const { request: guards, shadow } = provider.guards
+    if (guards === null && shadow === null) return this.#sendTo(provider, edited)
     const tries = call.attempts.count
     const body = exactBody(edited)
     const { fault } = edited.understood
     const { requestTexts } = this.#chat.format
     const read = { body, reading: fault === null ? requestTexts : malformed(requestTexts) }
+    shadow?.body(rx, read, guardContext(rx, call.headers, null))
+    if (guards === null) return this.#sendTo(provider, edited)
     const guarded = nowOrLater(
       guards.body(read, guardContext(rx, call.headers, null)),
       ({ outcome, notes, unexamined }) => {
@@ -106,14 +108,34 @@ export class ChatCall implements ModelCall {
 
   // Responses from a provider.
 
-  answered(response: UpstreamResponse): void {
-    const { status } = response
+  answered(given: UpstreamResponse): void {
+    const { status } = given
     const sent = this.#sent
     if (sent === null) throw new Error('a response came before any request was sent')
-    if (status < 200 || status > 299) this.#answerError(sent.prepared, response)
-    else if (!sent.prepared.call.stream) this.#answerWhole(sent, response)
+    if (status < 200 || status > 299) return this.#answerError(sent.prepared, given)
+    const response = this.#tried(sent, given)
+    if (!sent.prepared.call.stream) this.#answerWhole(sent, response)
     else if (isNamedJson(response.headers)) this.#answerEither(sent, response)
     else this.#answerStream(sent, response)
+  }
+
+  /** Lets guards that only report read a copy of the response. */
+  #tried({ prepared, provider, tries }: SentChat, response: UpstreamResponse): UpstreamResponse {
+    const { shadow } = provider.guards
+    if (shadow === null) return response
+    const { rx, headers, services } = this.#call
+    const decode = (bytes: Buffer): readonly ChatEvent[] | null => {
+      // The decoders of the response that flows on keep their own state.
+      const { context } = new SentChat({ prepared, provider, tries }, this.#chat, services)
+      const json = prepared.call.stream && bytes[0] !== OPEN_BRACE ? null : parseExactObject(bytes.toString('utf8'))
+      if (json !== null) return prepared.upstream.decodeResponse(json, context)
+      if (!prepared.call.stream) return null
+      const decoder = prepared.upstream.createStreamDecoder(context)
+      return [...decoder.push(bytes), ...decoder.end()]
+    }
+    const context = guardContext(rx, headers, response.headers)
+    const body = shadow.answer(rx, { body: response.body, maxBytes: services.maxBytes, decode }, context)
+    return { ...response, body }
   }
 
   /**

@@ -12,6 +12,7 @@ import type { ErrorFormat } from '../client-response.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { noteJob, passAnswer, type PassingAnswer } from './pass-answer.ts'
 import {
+  type TriedGuards,
   guardContext,
   noteUnexamined,
   noteUnguarded,
@@ -86,6 +87,7 @@ export class WholeCall implements ModelCall {
 
   ask(provider: ReadyProvider): void {
     const guards = provider.guards.request
+    if (provider.guards.shadow !== null) this.#tryGuards(provider, provider.guards.shadow)
     const checked = guards === null ? undefined : this.#job.guarded?.(provider)
     if (guards !== null && checked !== undefined) return this.#guardBody(provider, guards, checked)
     const texts = guards === null ? undefined : this.#job.texts?.(provider)
@@ -103,6 +105,16 @@ export class WholeCall implements ModelCall {
       else this.#prepare(provider, verdict.kind === 'mask' ? { texts: verdict.texts } : undefined)
     })
     follow(rx, guarded)
+  }
+
+  /** Shows the prompt to guards that only report. */
+  #tryGuards(provider: ReadyProvider, shadow: TriedGuards): void {
+    const { rx, headers } = this.#call
+    const context = guardContext(rx, headers, null)
+    const checked = this.#job.guarded?.(provider)
+    if (checked !== undefined) return shadow.body(rx, checked, context)
+    const texts = this.#job.texts?.(provider)
+    if (texts !== undefined && !(texts instanceof UnsupportedField)) shadow.texts(rx, texts, context)
   }
 
   #guardBody(provider: ReadyProvider, guards: RequestGuards, body: { body: JsonObject; reading: Reading }): void {
