@@ -3,6 +3,7 @@ import { importCaddy } from './caddy/import-caddy.ts'
 import { importHaproxy } from './haproxy/import-haproxy.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
+import { importTraefik } from './traefik/import-traefik.ts'
 
 export type { FindIncluded, ImportedConfig, ImportResult } from './core/import-result.ts'
 export { printTests } from './core/config-yaml.ts'
@@ -16,6 +17,7 @@ export const importers = {
   haproxy: importHaproxy,
   litellm: importLitellm,
   nginx: importNginx,
+  traefik: importTraefik,
 } as const satisfies Readonly<Record<string, Importer>>
 
 export type SourceKind = keyof typeof importers

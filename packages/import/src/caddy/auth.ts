@@ -2,9 +2,9 @@ import { Template, withoutAbsent } from '../core/config-yaml.ts'
 import type { Statement } from '../core/statement.ts'
 import type { Environment } from './environment.ts'
 import { templateOf, variablesOf } from './placeholders.ts'
-import { closed } from './replies.ts'
-import type { Handler } from './routes.ts'
-import type { State } from './state.ts'
+import { closed } from '../chain/replies.ts'
+import type { Handler } from '../chain/routes.ts'
+import type { State } from '../chain/state.ts'
 import { readUpstream } from './upstreams.ts'
 
 /** A hash for tests with a variable in place of one. */

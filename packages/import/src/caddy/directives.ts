@@ -6,10 +6,10 @@ import { type Matcher, type Matchers, pathMatcher, readMatcher, type SiteFacts }
 import { DIRECTIVE_NOTES, isProtective } from './notes.ts'
 import { sortDirectives } from './order.ts'
 import { redirect } from './redirects.ts'
-import { closed, final, notImported, statusReply } from './replies.ts'
+import { closed, final, notImported, statusReply } from '../chain/replies.ts'
 import { reverseProxy } from './reverse-proxy.ts'
 import { rewrite, stripRoutes, unknownPath, uri } from './rewrites.ts'
-import type { Handler, Route } from './routes.ts'
+import type { Handler, Route } from '../chain/routes.ts'
 
 export interface Context {
   readonly facts: SiteFacts

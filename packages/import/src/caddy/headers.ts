@@ -2,8 +2,8 @@ import type { Statement } from '../core/statement.ts'
 import { Variable } from '../core/config-yaml.ts'
 import type { Environment } from './environment.ts'
 import { hasPlaceholder, templateOf, textExpression, variablesOf } from './placeholders.ts'
-import type { Handler } from './routes.ts'
-import type { RequestHeader, ResponseHeader, State } from './state.ts'
+import type { Handler } from '../chain/routes.ts'
+import type { RequestHeader, ResponseHeader, State } from '../chain/state.ts'
 
 const FRAMING = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i
 /** Headers that the gateway sends by itself. */

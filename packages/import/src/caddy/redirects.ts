@@ -3,9 +3,9 @@ import type { Statement } from '../core/statement.ts'
 import type { Action } from '../http/entries.ts'
 import { isPlainPath } from '../http/paths.ts'
 import { hasPlaceholder, textExpression } from './placeholders.ts'
-import { final, notImported, statusReply } from './replies.ts'
-import type { Handler } from './routes.ts'
-import { policiesOf, type State } from './state.ts'
+import { final, notImported, statusReply } from '../chain/replies.ts'
+import type { Handler } from '../chain/routes.ts'
+import { policiesOf, type State } from '../chain/state.ts'
 
 const CODES: Readonly<Record<string, number>> = { permanent: 301, temporary: 302, html: 302 }
 const TARGET =

@@ -1,9 +1,9 @@
 import type { Statement } from '../core/statement.ts'
 import { anyCase, isPlainPath } from '../http/paths.ts'
 import type { Condition } from '../http/conditions.ts'
-import { withoutPrefix, type PathState } from './path-state.ts'
-import type { Handler, Route } from './routes.ts'
-import type { State } from './state.ts'
+import { withoutPrefix, type PathState } from '../chain/path-state.ts'
+import type { Handler, Route } from '../chain/routes.ts'
+import type { State } from '../chain/state.ts'
 
 function change(apply: (path: PathState) => PathState | null): Handler {
   return {

@@ -6,9 +6,9 @@ import type { Statement } from '../core/statement.ts'
 import { readAddress, type ServerPorts, type SiteAddress } from './addresses.ts'
 import { type Context, readBlock } from './directives.ts'
 import { pathMatcher } from './matchers.ts'
-import { statusReply } from './replies.ts'
-import { entriesOf, TooManyRoutes } from './routes.ts'
-import { FIRST_STATE } from './state.ts'
+import { statusReply } from '../chain/replies.ts'
+import { entriesOf, TooManyRoutes } from '../chain/routes.ts'
+import { FIRST_STATE } from '../chain/state.ts'
 
 /** A site block, and its addresses. */
 export interface Site {

@@ -1,11 +1,10 @@
 import { positionText } from '../core/source.ts'
-import type { Statement } from '../core/statement.ts'
 import type { Action } from '../http/entries.ts'
-import type { Handler } from './routes.ts'
+import type { Directive, Handler } from './routes.ts'
 import { policiesOf, type State } from './state.ts'
 
 /** An action that responds with a status. */
-export function statusReply(statement: Statement, status: number, state: State, response: object = {}): Action {
+export function statusReply(statement: Directive, status: number, state: State, response: object = {}): Action {
   const body =
     status === 501 ? { body: `not imported: ${statement.name.slice(0, 40)} at ${positionText(statement.at)}\n` } : {}
   return {
@@ -20,12 +19,12 @@ export function final(action: (state: State) => Action): Handler {
 }
 
 /** Responds with 501, so that requests reach no other upstream. */
-export function notImported(statement: Statement): Handler {
+export function notImported(statement: Directive): Handler {
   return final((state) => statusReply(statement, 501, state))
 }
 
 /** Denies requests that the source may have denied. */
-export function closed(statement: Statement): Handler {
+export function closed(statement: Directive): Handler {
   const body = `not imported: ${statement.name.slice(0, 40)} at ${positionText(statement.at)}\n`
   return final((state) => statusReply(statement, 403, state, { body }))
 }

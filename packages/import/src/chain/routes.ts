@@ -1,9 +1,18 @@
-import { positionText } from '../core/source.ts'
-import type { Statement } from '../core/statement.ts'
+import { positionText, type SourcePosition } from '../core/source.ts'
 import { type Condition, expressionOfCondition, matchesOfCondition } from '../http/conditions.ts'
 import { type Action, type Entry, whyInexpressible, widened } from '../http/entries.ts'
 import { conditionBefore } from './path-state.ts'
 import type { State } from './state.ts'
+
+/** A directive or field of the source, and its verdict in the report. */
+export interface Directive {
+  readonly name: string
+  readonly at: SourcePosition
+  readonly text: string
+  carried(note?: string): void
+  changed(note: string, isProtection?: boolean): void
+  notCarried(note: string, isProtection?: boolean): void
+}
 
 /** The effect of a directive on a request that fits its matcher. */
 export type Handler =
@@ -22,7 +31,7 @@ export type Handler =
 
 /** A directive with its matcher. */
 export interface Route {
-  readonly statement: Statement
+  readonly statement: Directive
   readonly condition: Condition
   /** The first route of a group that fits is taken; null for routes without a group. */
   readonly group: object | null

@@ -1,0 +1,422 @@
+import { policiesOf, type State } from '../chain/state.ts'
+import { type PathState, withoutPrefix } from '../chain/path-state.ts'
+import { closed, final, notImported, statusReply } from '../chain/replies.ts'
+import type { Directive, Handler } from '../chain/routes.ts'
+import { Variable, withoutAbsent } from '../core/config-yaml.ts'
+import type { Field } from '../core/yaml-field.ts'
+import { cidrOf, hostPortOf } from '../http/addresses.ts'
+import { isPlainPath } from '../http/paths.ts'
+import { directiveOf, textsOf } from './report-field.ts'
+
+/** The middlewares of all files by name. */
+export type Middlewares = ReadonlyMap<string, Field>
+
+export interface PortFacts {
+  readonly isTls: boolean
+  /** A variable for a secret of a field. */
+  secret(this: void, field: Field, name: string): string
+}
+
+/** The handlers of a list of middlewares, in their order. */
+export function readMiddlewares(
+  names: readonly string[],
+  known: Middlewares,
+  owner: Directive,
+  facts: PortFacts,
+  depth = 0,
+): Handler[] {
+  return names.flatMap((text) => {
+    const field = known.get(text.split('@')[0] ?? '')
+    const [entry] = field?.members ?? []
+    if (field === undefined || entry === undefined || depth > 8) {
+      owner.notCarried(`no file has the middleware ${text.slice(0, 60)}; requests get 403 until you replace it`, true)
+      return [closed(owner)]
+    }
+    const [kind, options] = entry
+    if (kind === 'chain') {
+      const list = options.get('middlewares')
+      list?.carried()
+      return readMiddlewares(textsOf(list), known, owner, facts, depth + 1)
+    }
+    return readMiddleware(kind, options, facts)
+  })
+}
+
+function effect(apply: (state: State) => State): Handler {
+  return { kind: 'effect', apply, applyIf: null, ifUnsure: apply }
+}
+
+function policy(name: string, value: object): Handler {
+  return effect((state) => ({ ...state, policies: { ...state.policies, [name]: value } }))
+}
+
+/** A policy that each request must pass. Requests that must pass a second one of its kind are denied. */
+function guard(options: Field, name: string, value: object): Handler {
+  return effect((state) => {
+    const known = state.policies[name]
+    if (known === undefined || known === value) return { ...state, policies: { ...state.policies, [name]: value } }
+    options.notCarried('its requests pass another one before; requests get 403 until you replace it', true)
+    return { ...state, denials: [...state.denials, 'true'] }
+  })
+}
+
+function rateLimit(limit: object): Handler {
+  return effect((state) => {
+    const known = state.policies['rateLimit'] as { local: object[] } | undefined
+    return {
+      ...state,
+      policies: { ...state.policies, rateLimit: { local: [...(known?.local ?? []), limit].slice(0, 16) } },
+    }
+  })
+}
+
+function path(apply: (path: PathState) => PathState | null): Handler {
+  return effect((state) => ({ ...state, path: state.path === null ? null : apply(state.path) }))
+}
+
+function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler[] {
+  const directive = directiveOf(options, kind)
+  const close = (why: string): Handler[] => {
+    options.notCarried(`${why}; requests get 403 until you replace it`, true)
+    return [closed(directive)]
+  }
+  switch (kind) {
+    case 'addPrefix': {
+      const prefix = (options.get('prefix')?.text ?? '').replace(/\/$/, '')
+      if (!isPlainPath(prefix)) break
+      options.carried()
+      return [path((state) => ({ ...state, prefix: prefix + state.prefix }))]
+    }
+    case 'stripPrefix': {
+      const prefixes = textsOf(options.get('prefixes'))
+        .map((text) => text.replace(/\/$/, ''))
+        .filter((text) => text !== '')
+      if (!prefixes.every(isPlainPath)) break
+      options.changed('without x-forwarded-prefix')
+      return [{ kind: 'routes', routes: stripRoutes(directive, prefixes) }]
+    }
+    case 'replacePath': {
+      const full = options.get('path')?.text ?? ''
+      if (!isPlainPath(full)) break
+      options.changed('without x-replaced-path')
+      return [path((state) => ({ ...state, prefix: full, cut: null, isBroken: false }))]
+    }
+    case 'redirectScheme':
+      return redirectScheme(directive, options, facts)
+    case 'redirectRegex':
+      return redirectRegex(directive, options, facts)
+    case 'headers':
+      return readHeaders(options, facts)
+    case 'basicAuth': {
+      const [users, file, realm] = [
+        textsOf(options.get('users')),
+        options.get('usersFile')?.text,
+        options.get('realm')?.text,
+      ]
+      const isKnown = users.every((user) => /^[^\s:]+:(\$(apr1|1|5|6|2[aby])\$|\{SHA\})\S+$/.test(user))
+      if (!isKnown || (users.length === 0 && file === undefined) || (users.length > 0 && file !== undefined))
+        return close('its users have hashes that are not accepted')
+      options.carried(file === undefined ? '' : 'copy the file, or correct the path')
+      const name =
+        realm !== undefined && realm !== null && /^[\x20-\x7e]{1,100}$/.test(realm) && !/["\\]/.test(realm)
+          ? realm
+          : undefined
+      return [
+        guard(
+          options,
+          'basicAuthentication',
+          withoutAbsent({ realm: name, ...(file === undefined ? { users } : { secretRef: { file } }) }),
+        ),
+      ]
+    }
+    case 'forwardAuth':
+      return forwardAuth(options, close)
+    case 'ipAllowList':
+    case 'ipWhiteList': {
+      const ranges = textsOf(options.get('sourceRange')).map(cidrOf)
+      if (ranges.length === 0 || ranges.includes(null)) return close('an address is not a network')
+      if (options.get('ipStrategy') !== null)
+        return close('it reads the address from a header: frontend.forwardedHeaders')
+      options.carried()
+      const any = ranges.map((range) => `cidr(${JSON.stringify(range)}).containsIP(source.address)`).join(' || ')
+      return [effect((state) => ({ ...state, denials: [...state.denials, `!(${any})`] }))]
+    }
+    case 'rateLimit': {
+      const limit = limitOf(options)
+      if (limit === null) break
+      options.changed('a window of time refills the budget at once')
+      return [rateLimit(limit)]
+    }
+    case 'retry': {
+      const attempts = Math.min((options.get('attempts')?.number ?? 1) - 1, 5)
+      options.changed('lost connections are retried for idempotent methods alone')
+      return attempts >= 1 ? [policy('retry', { attempts })] : []
+    }
+    case 'stripPrefixRegex':
+    case 'replacePathRegex':
+      options.notCarried('write a transformation of :path; its requests get 501')
+      return [effect((state) => ({ ...state, path: null }))]
+    case 'digestAuth':
+    case 'plugin':
+      return close('it may protect its requests')
+    default:
+  }
+  const note = NOTES[kind]
+  options.notCarried(
+    note ?? 'the middleware cannot be imported; its requests get 501',
+    kind === 'inFlightReq' || kind === 'rateLimit',
+  )
+  return note === undefined ? [notImported(directive)] : []
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  rateLimit: 'write a rateLimit policy: docs/policies/traffic-rate-limit.md',
+  compress: 'responses are not compressed',
+  buffering: 'bodies stream; policies that read bodies have frontend.http.maxBufferSize',
+  circuitBreaker: 'a health policy evicts backends: docs/backends.md',
+  inFlightReq: 'frontend.tcp.maxConnections limits connections',
+  errors: 'errors of backends pass as they are',
+  contentType: 'types of responses are those of the backend',
+  grpcWeb: 'gRPC-Web passes as it is',
+  passTLSClientCert: 'write a transformation with source.certificate',
+}
+
+function stripRoutes(directive: Directive, prefixes: readonly string[]) {
+  const group = {}
+  return prefixes.flatMap((prefix) => {
+    const base = { statement: directive, group }
+    const fits = (kind: 'exact' | 'start', text: string) => ({ kind: 'path' as const, path: { kind, path: text } })
+    return [
+      {
+        ...base,
+        condition: fits('exact', prefix),
+        handlers: [path((state) => ({ ...state, prefix: '/', cut: null }))],
+      },
+      { ...base, condition: fits('start', `${prefix}/`), handlers: [path((state) => withoutPrefix(state, prefix))] },
+      // Traefik adds the slash that a path such as /apix would lose.
+      {
+        ...base,
+        condition: fits('start', prefix),
+        handlers: [
+          path((state) => {
+            const rest = withoutPrefix(state, prefix)
+            return rest === null ? null : { ...rest, prefix: `/${rest.prefix}` }
+          }),
+        ],
+      },
+    ]
+  })
+}
+
+function redirectScheme(directive: Directive, options: Field, { isTls }: PortFacts): Handler[] {
+  const scheme = options.get('scheme')?.text ?? ''
+  const port = Number(options.get('port')?.text ?? 0)
+  if (scheme !== 'https' && scheme !== 'http') {
+    options.notCarried('the scheme is not http or https; its requests get 501')
+    return [notImported(directive)]
+  }
+  const status = options.get('permanent')?.isTrue === true ? 301 : 302
+  if ((scheme === 'https') === isTls) {
+    options.carried()
+    return []
+  }
+  options.changed('the same status for all methods')
+  const authority = port > 0 && port < 65_536 ? { authority: { port } } : {}
+  return [redirect(directive, { scheme, ...authority, status })]
+}
+
+function redirect(
+  directive: Directive,
+  requestRedirect: { readonly status: number } & Record<string, unknown>,
+): Handler {
+  return final((state) => {
+    const { status } = requestRedirect
+    return { ...statusReply(directive, status, state), policies: { ...policiesOf(state, false), requestRedirect } }
+  })
+}
+
+/** Patterns that change the scheme or the host and keep the rest. */
+function redirectRegex(directive: Directive, options: Field, { isTls }: PortFacts): Handler[] {
+  const [regex, target] = [options.get('regex')?.text ?? '', options.get('replacement')?.text ?? '']
+  const status = options.get('permanent')?.isTrue === true ? 301 : 302
+  const [, scheme, host] = /^\^?(https?|https\?):\/\/([a-z0-9.-]|\\\.)+\/(?:\(\.\*\))\$?$/i.exec(regex) ?? []
+  const [, toScheme, toHost] = /^(https?):\/\/([a-zA-Z0-9.-]+)\/(?:\$1|\$\{1\})$/.exec(target) ?? []
+  const from = /^\^?https?\??:\/\/(.+)\/\(\.\*\)\$?$/.exec(regex)?.[1]?.replaceAll('\\.', '.')
+  const isPlain =
+    scheme !== undefined &&
+    host !== undefined &&
+    toScheme !== undefined &&
+    toHost !== undefined &&
+    from !== undefined &&
+    /^[a-z0-9.-]+$/i.test(from)
+  const takesScheme = regex.includes('https?') || (regex.includes('https:') ? isTls : !isTls)
+  if (!isPlain) {
+    options.notCarried('the pattern is not that of a host with the whole path; its requests get 501')
+    return [notImported(directive)]
+  }
+  options.changed('the same status for all methods')
+  if (!takesScheme) return []
+  const found = redirect(directive, { scheme: toScheme, authority: { host: toHost }, status })
+  return [
+    {
+      kind: 'routes',
+      routes: [
+        { statement: directive, condition: { kind: 'host', host: from.toLowerCase() }, group: null, handlers: [found] },
+      ],
+    },
+  ]
+}
+
+const SECRET = /authorization|api-?key|token|secret|password|cookie/i
+const OWN =
+  /^(x-forwarded-(for|proto|host|port)|connection|upgrade|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection)$/i
+
+function readHeaders(options: Field, facts: PortFacts): Handler[] {
+  const found: Handler[] = []
+  const response = (name: string, value: string | object): void => {
+    const verb = value === '' ? ('remove' as const) : ('set' as const)
+    found.push(effect((state) => ({ ...state, response: [...state.response, { verb, name, value, when: null }] })))
+  }
+  const check = (name: string, field: Field): string | object | null => {
+    const value = field.text ?? ''
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || OWN.test(name) || /[^\x20-\x7e]/.test(value)) {
+      field.notCarried('the gateway sends it, or it is no header')
+      return null
+    }
+    if (value !== '' && SECRET.test(name)) {
+      const variable = facts.secret(field, name)
+      field.changed(`its value is taken from the variable ${variable}`)
+      return new Variable(variable)
+    }
+    field.carried()
+    return value
+  }
+  for (const [name, field] of options.get('customRequestHeaders')?.members ?? []) {
+    const value = check(name, field)
+    const lower = name.toLowerCase()
+    if (value === null) continue
+    if (lower === 'host') {
+      if (typeof value === 'string' && hostPortOf(value, 80) !== null)
+        found.push(policy('urlRewrite', { authority: { full: value } }))
+      else field.notCarried('the Host is not a host name')
+      continue
+    }
+    const printed = value === '' ? '[]' : typeof value === 'string' ? JSON.stringify(value) : value
+    found.push(
+      effect((state) => ({ ...state, request: [...state.request, { name: lower, value: printed, when: null }] })),
+    )
+  }
+  for (const [name, field] of options.get('customResponseHeaders')?.members ?? []) {
+    const value = check(name, field)
+    if (value !== null) response(name.toLowerCase(), value)
+  }
+  for (const [name, field] of options.members) {
+    const fixed = FIXED[name]
+    const text = TEXTS[name]
+    if (fixed !== undefined) {
+      field.carried()
+      if (field.isTrue) response(...fixed)
+    } else if (text !== undefined && field.text !== null && !/[^\x20-\x7e]/.test(field.text)) {
+      field.carried()
+      response(text, field.text)
+    }
+  }
+  const seconds = options.get('stsSeconds')
+  if ((seconds?.number ?? 0) > 0 && facts.isTls) {
+    const parts = [`max-age=${seconds?.text}`]
+    for (const [name, word] of [
+      ['stsIncludeSubdomains', 'includeSubDomains'],
+      ['stsPreload', 'preload'],
+    ] as const) {
+      const field = options.get(name)
+      field?.carried()
+      if (field?.isTrue === true) parts.push(word)
+    }
+    response('strict-transport-security', parts.join('; '))
+  }
+  seconds?.carried()
+  const cors = corsOf(options)
+  return cors === null ? found : [...found, policy('cors', cors)]
+}
+
+const FIXED: Readonly<Record<string, [string, string]>> = {
+  frameDeny: ['x-frame-options', 'DENY'],
+  contentTypeNosniff: ['x-content-type-options', 'nosniff'],
+  browserXssFilter: ['x-xss-protection', '1; mode=block'],
+}
+const TEXTS: Readonly<Record<string, string>> = {
+  customFrameOptionsValue: 'x-frame-options',
+  contentSecurityPolicy: 'content-security-policy',
+  referrerPolicy: 'referrer-policy',
+  permissionsPolicy: 'permissions-policy',
+  customBrowserXSSValue: 'x-xss-protection',
+}
+
+function corsOf(options: Field): object | null {
+  const names = [
+    'accessControlAllowOriginList',
+    'accessControlAllowMethods',
+    'accessControlAllowHeaders',
+    'accessControlExposeHeaders',
+  ] as const
+  const [origins, methods, headers, exposed] = names.map((name) => options.get(name))
+  if (origins == null) return null
+  for (const each of [origins, methods, headers, exposed]) each?.carried()
+  const [credentials, age] = [options.get('accessControlAllowCredentials'), options.get('accessControlMaxAge')]
+  for (const each of [credentials, age]) each?.carried()
+  const list = (field: Field | null | undefined): string[] | undefined => (field == null ? undefined : textsOf(field))
+  return withoutAbsent({
+    allowOrigins: list(origins),
+    allowMethods: list(methods),
+    allowHeaders: list(headers),
+    exposeHeaders: list(exposed),
+    allowCredentials: credentials?.isTrue === true ? true : undefined,
+    maxAge: (age?.number ?? 0) > 0 ? `${age?.text}s` : undefined,
+  })
+}
+
+function forwardAuth(options: Field, close: (why: string) => Handler[]): Handler[] {
+  const [, scheme, address = '', rest = '/'] =
+    /^(https?):\/\/([^/?#]+)(\/[^#]*)?$/.exec(options.get('address')?.text ?? '') ?? []
+  const host = hostPortOf(address, 80)
+  if (scheme !== 'http' || host === null)
+    return close('its address needs a backend of its own: write an extAuth policy')
+  if (options.get('authResponseHeadersRegex') !== null || options.get('tls') !== null)
+    return close('it has options of TLS or patterns')
+  const [sent, copied] = [textsOf(options.get('authRequestHeaders')), textsOf(options.get('authResponseHeaders'))]
+  const requested =
+    sent.length > 0 ? sent.map((name) => name.toLowerCase()) : ['accept', 'authorization', 'cookie', 'user-agent']
+  options.changed(
+    sent.length > 0
+      ? 'frontend.forwardedHeaders decides about headers of clients'
+      : 'the authorizer gets authorization, cookie, accept and user-agent of the headers',
+    true,
+  )
+  return [
+    guard(options, 'extAuth', {
+      backendRef: { host },
+      http: withoutAbsent({
+        path: JSON.stringify(rest),
+        allowedRequestHeaders: requested,
+        addRequestHeaders: {
+          'x-forwarded-host': 'request.host',
+          'x-forwarded-method': 'request.method',
+          'x-forwarded-proto': 'request.scheme',
+          'x-forwarded-uri': 'request.pathAndQuery',
+        },
+        allowedResponseHeaders: copied.length === 0 ? undefined : copied.map((name) => name.toLowerCase()),
+      }),
+    }),
+  ]
+}
+
+/** `average` requests in `period`, and `burst` at once; null when the key is not the address of the client. */
+function limitOf(options: Field): object | null {
+  if (options.get('sourceCriterion') !== null) return null
+  const average = options.get('average')?.number ?? 0
+  const burst = options.get('burst')?.number ?? 1
+  const unit = { s: 'Seconds', '1s': 'Seconds', '1m': 'Minutes', '1h': 'Hours' }[options.get('period')?.text ?? '1s']
+  if (unit === undefined || !Number.isInteger(average) || average < 1) return null
+  const more = Math.max(0, Math.round(burst) - average)
+  return withoutAbsent({ requests: average, unit, burst: more === 0 ? undefined : more, key: 'source.address' })
+}

@@ -1,0 +1,131 @@
+import * as fc from 'fast-check'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadConfig, printProblem } from '../../../gateway/src/sources/config-file.ts'
+import { printImport } from '../core/print-import.ts'
+import { importTraefik } from './import-traefik.ts'
+import { readRule } from './rule.ts'
+
+test('rules are read with their precedence', () => {
+  const host = (name: string) => ({ kind: 'host', host: name })
+  assert.deepEqual(readRule('Host(`a.test`) || Host(`B.test`) && !(PathPrefix(`/x`))'), {
+    kind: 'any',
+    of: [
+      { kind: 'any', of: [host('a.test')] },
+      {
+        kind: 'all',
+        of: [
+          { kind: 'any', of: [host('b.test')] },
+          { kind: 'not', of: { kind: 'any', of: [{ kind: 'path', path: { kind: 'start', path: '/x' } }] } },
+        ],
+      },
+    ],
+  })
+  for (const text of [
+    '',
+    'Host(',
+    'Host(`a`',
+    'Host(`a`) &&',
+    'Host(`a`) Host(`b`)',
+    '!'.repeat(100),
+    'a'.repeat(1_000),
+  ]) {
+    assert.equal(readRule(text).kind, 'unknown', text)
+  }
+})
+
+const rules = fc.constantFrom(
+  ...[
+    'Host(`a.test`)',
+    'Host(`a.test`) && PathPrefix(`/x`)',
+    'PathPrefix(`/`)',
+    '!Method(`POST`)',
+    'Path(`/a`, `/b`) || Header(`X-A`, `b`)',
+    'HostRegexp(`^.+[.]test$`)',
+  ],
+  ...[
+    'ClientIP(`10.0.0.0/8`)',
+    'Query(`a`, `b`)',
+    'PathRegexp(`^/v[0-9]`)',
+    'Host(`x',
+    'HostRegexp(`{a:b}.test`)',
+    'Unknown(`a`)',
+  ],
+)
+const middlewares: readonly object[] = [
+  ...[
+    { stripPrefix: { prefixes: ['/x', '/y/'] } },
+    { addPrefix: { prefix: '/p' } },
+    { replacePath: { path: '/q' } },
+    { replacePathRegex: { regex: 'a', replacement: 'b' } },
+  ],
+  ...[
+    { redirectScheme: { scheme: 'https', permanent: true } },
+    { redirectRegex: { regex: 'a', replacement: 'b' } },
+    { headers: { frameDeny: true, customRequestHeaders: { A: 'b', Cookie: 's3cret' } } },
+  ],
+  ...[
+    { basicAuth: { users: ['a:b'] } },
+    { basicAuth: { users: ['a:$2y$05$abc'] } },
+    { forwardAuth: { address: 'http://x/y' } },
+    { ipAllowList: { sourceRange: ['1.2.3.4'] } },
+  ],
+  ...[
+    { rateLimit: { average: 5 } },
+    { retry: { attempts: 9 } },
+    { chain: { middlewares: ['m0', 'm1'] } },
+    { plugin: {} },
+    { compress: {} },
+    { other: 1 },
+    {},
+  ],
+]
+const files = fc.record({
+  http: fc.record({
+    routers: fc.dictionary(
+      fc.constantFrom('r0', 'r1', 'r2', 'r3'),
+      fc.record({
+        rule: rules,
+        entryPoints: fc.subarray(['web', 'websecure', 'odd'], { minLength: 1 }),
+        middlewares: fc.subarray(['m0', 'm1', 'm2', 'none']),
+        service: fc.constantFrom('s0', 's1', 'none', 'api@internal'),
+        priority: fc.constantFrom(0, 1, 50),
+      }),
+      { minKeys: 1 },
+    ),
+    middlewares: fc.record({
+      m0: fc.constantFrom(...middlewares),
+      m1: fc.constantFrom(...middlewares),
+      m2: fc.constantFrom(...middlewares),
+    }),
+    services: fc.constantFrom(
+      {
+        s0: { loadBalancer: { servers: [{ url: 'http://a:1' }, { url: 'https://b', weight: 3 }] } },
+        s1: { weighted: { services: [{ name: 's0', weight: 2 }, { name: 's1' }] } },
+      },
+      { s0: { loadBalancer: { servers: [{ url: 'a' }] } }, s1: { mirroring: { service: 's0' } } },
+      {
+        s0: { loadBalancer: { servers: [{ url: 'http://1.2.3.4:80/x' }] } },
+        s1: { weighted: { services: [{ name: 's0', weight: 0 }] } },
+      },
+    ),
+  }),
+})
+
+test('any file is imported, or refused with a location; the config has no problems and no secrets', () => {
+  fc.assert(
+    fc.property(fc.oneof({ weight: 1, arbitrary: fc.jsonValue() }, { weight: 6, arbitrary: files }), (value) => {
+      const text = JSON.stringify(value, null, 1)
+      const result = importTraefik([{ name: 'a.yaml', text }])
+      if (!result.ok) return assert.ok(result.problem.at.line >= 1 && result.problem.message !== '')
+      const { config } = printImport(result.value, ['a.yaml'], 'traefik')
+      assert.ok(!config.includes('s3cret') && !JSON.stringify(result.value.report).includes('s3cret'))
+      const loaded = loadConfig(config, { file: 'gateway.yaml', dir: '.', env: result.value.behavior.env })
+      const problems = loaded.ok
+        ? []
+        : loaded.problems.map(printProblem).filter((problem) => !/certificates\/|users\[/.test(problem))
+      assert.deepEqual(problems, [], `${text}\n${config}`)
+    }),
+    { numRuns: 150 },
+  )
+})
