@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { exitCode } from '../io.ts'
+import { exitCode, type Io } from '../io.ts'
 import { printable } from '../printable.ts'
 
 const NAMES = [
@@ -9,7 +9,7 @@ const NAMES = [
 export const doctor = defineCommand({
   name: 'doctor',
   summary: 'find what is wrong around a config: ports, DNS, certificates, backends, keys of models, stores',
-  usage: '-f <config> [options]',
+  usage: '(-f <config> | mcp <url>) [options]',
   options: {
     file: { kind: 'value', short: 'f', value: '<file>', summary: 'the config of the gateway', isPath: true },
     only: { kind: 'value', value: '<checks>', summary: 'only these checks: dns,backends' },
@@ -30,14 +30,20 @@ request to backends, and prints no secrets.
 
 Checks: ${NAMES.join(', ')}.
 
+With \`mcp <url>\` it plays how Claude, Cursor, VS Code, Copilot and the MCP SDKs find out how to sign in at an MCP server,
+and prints the first step of each that fails. Nothing is registered, and no token is asked for.
+
 Exit codes: 0 no problem, 1 a problem, 2 bad usage.
 
   porticoctl doctor -f gateway.yaml
   porticoctl doctor -f gateway.yaml --only providers --spend-tokens
+  porticoctl doctor mcp https://mcp.example.com/mcp
 `,
   async run({ options, operands, afterDashes, io }) {
     const { file, only, all, spendTokens, timeFrom, timeout, output } = options
-    const [extra] = [...operands, ...(afterDashes ?? [])]
+    const given = [...operands, ...(afterDashes ?? [])]
+    if (given[0] === 'mcp') return runMcp(given.slice(1), { file, timeout, output }, io)
+    const [extra] = given
     const names = only?.split(',') ?? null
     const problem =
       extra === undefined
@@ -57,6 +63,25 @@ Exit codes: 0 no problem, 1 a problem, 2 bad usage.
     )
   },
 })
+
+async function runMcp(
+  [url = '', ...extra]: readonly string[],
+  { file, timeout, output }: Pick<DoctorArguments, 'file' | 'timeout' | 'output'>,
+  io: Io,
+): Promise<number> {
+  const isUrl = /^https?:$/.test(URL.parse(url)?.protocol ?? '') && extra.length === 0
+  const problem = !isUrl
+    ? 'mcp takes the URL of one MCP server, such as https://mcp.example.com/mcp'
+    : file !== null
+      ? 'mcp takes no config'
+      : problemOf({ file: 'none', names: null, timeout, output, timeFrom: null })
+  if (problem !== null) {
+    io.stderr.write(`porticoctl doctor: ${printable(problem)}\n(porticoctl doctor --help shows how)\n`)
+    return exitCode.badUsage
+  }
+  const { runMcpDoctor } = await import('../doctor/mcp/run-mcp-doctor.ts')
+  return runMcpDoctor({ url, timeoutMs: Number(timeout) * 1000, isJson: output === 'json' }, io)
+}
 
 interface DoctorArguments {
   readonly file: string | null
