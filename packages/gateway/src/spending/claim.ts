@@ -33,7 +33,7 @@ export function claimBudgets(rx: Pick<RequestContext, 'spending'>, part: Spendin
  * are reserved and spent as if the shadow held.
  */
 export function claimForShadow(
-  original: Pick<RequestContext, 'spending'>,
+  original: Pick<RequestContext, 'spending' | 'isOver' | 'llm'>,
   part: SpendingPart,
   parts: ClaimParts,
 ): Decision | Promise<Decision> {
@@ -41,6 +41,11 @@ export function claimForShadow(
   if (refusal !== null) return refusal
   const shadow = new BudgetClaim(parts)
   shadow.add(part)
+  if (original.isOver) {
+    // A shadow that waited for a slow one comes after the calls.
+    shadow.finish(original)
+    return null
+  }
   const spending = (original.spending ??= new BudgetClaim(parts))
   return new Promise((resolve) => spending.followedBy(shadow, resolve))
 }

@@ -89,7 +89,7 @@ const model: OriginHandler = (_seen, response) => {
   response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'm', choices, usage }))
 }
 
-async function useBudgets(t: TestContext, policies: object) {
+async function useBudgets(t: TestContext, policies: object, answered: () => void = () => {}) {
   const origin = await useOrigin(t, model)
   const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
   const route = { name: 'r', policies: { ...policies, backend: { prices: PRICES } }, backends: [{ ai: { provider } }] }
@@ -99,8 +99,9 @@ async function useBudgets(t: TestContext, policies: object) {
   for (let turn = 1; turn <= 4; turn++) {
     const path = '/v1/chat/completions'
     statuses.push((await request(gateway.port(), { method: 'POST', path, body: JSON.stringify(chat) })).status)
+    answered()
     await gateway.finished(turn)
-    outcomes.push(gateway.records[turn - 1]?.shadows?.outcomes[0]?.outcome)
+    outcomes.push(gateway.records[turn - 1]?.shadows?.outcomes.find(({ policy }) => policy === 'budget')?.outcome)
   }
   return { statuses, outcomes, gateway }
 }
@@ -119,4 +120,13 @@ test('a shadow budget and a budget that holds are spent apart', async (t) => {
   const { statuses, outcomes } = await useBudgets(t, { ...budget(0.03), shadow: budget(0.01) })
   assert.deepEqual(statuses, [200, 200, 200, 429])
   assert.deepEqual(outcomes, ['allowed', 'denied', 'denied', 'denied'])
+})
+
+test('a shadow budget behind an authorizer that answers after the response counts the call too', async (t) => {
+  let answer = (): void => {}
+  const authorizer = await useAuthorizer(t, () => new Promise((resolve) => (answer = () => resolve({}))))
+  const extAuth = { backendRef: { host: authorizer.host }, timeout: '30s' }
+  const { statuses, outcomes } = await useBudgets(t, { shadow: { extAuth, ...budget(0.015) } }, () => answer())
+  assert.deepEqual(statuses, [200, 200, 200, 200])
+  assert.deepEqual(outcomes, ['allowed', 'allowed', 'denied', 'denied'])
 })
