@@ -61,10 +61,12 @@ export function actualOutcome(
   return { actual, explanation }
 }
 
-/** The position of the last request to the endpoint of the backend among all requests that were sent; -1 without one. */
+/** The position of the last request to the endpoint or the program of the backend among all requests that were sent; -1 without one. */
 export function upstreamIndex({ access, upstreamRequests }: Outcome): number {
-  const endpoint = access?.endpoint ?? null
-  return endpoint === null ? -1 : upstreamRequests.findLastIndex(({ address }) => address === endpoint)
+  const endpoint = access?.endpoint ?? ''
+  // Programs have no endpoint.
+  const isCalled = (address: string): boolean => (endpoint === '' ? address.startsWith('stdio:') : address === endpoint)
+  return upstreamRequests.findLastIndex(({ address }) => isCalled(address))
 }
 
 function upstreamOf(outcome: Outcome): ActualUpstream | null {

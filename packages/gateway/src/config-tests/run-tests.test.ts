@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { printProblem } from '../sources/print-problems.ts'
+import { createAuthority } from '../testing/certificates.ts'
 import { loadTests } from './load-tests.ts'
 import { type RunResult, runTests } from './run-tests.ts'
 
@@ -28,9 +29,10 @@ function useFiles(t: TestContext, files: Record<string, string>): string {
 
 const examples = globSync('examples/*.test.yaml', { cwd: root }).toSorted()
 
-test('most examples have tests', () => {
+test('all examples have tests, unless they have no listener for HTTP', () => {
   const configs = globSync('examples/*.yaml', { cwd: root, exclude: ['**/*.test.yaml'] })
-  assert.ok(examples.length >= 20 && examples.length > configs.length / 2, `${examples.length} of ${configs.length}`)
+  const withoutTests = configs.filter((file) => !examples.includes(file.replace('.yaml', '.test.yaml')))
+  assert.deepEqual(withoutTests.toSorted(), ['examples/dns.yaml', 'examples/passthrough.yaml'])
 })
 
 for (const file of examples) {
@@ -43,6 +45,80 @@ for (const file of examples) {
     )
   })
 }
+
+test('programs of MCP targets answer from the world, and only under their names', async (t) => {
+  const folder = useFiles(t, {
+    'a.yaml':
+      'binds: [{ port: 8080, listeners: [{ routes: [{ name: tools, backends: [{ mcp: { targets: [{ name: files, stdio: { cmd: never-started } }] } }] }] }] }]',
+    'a.test.yaml': `config: a.yaml
+tests:
+- name: listed
+  upstreams: { "stdio:files": { mcp: { tools: [{ name: read }] } } }
+  send: { mcp: tools/list }
+  expect: { tools: [read], upstream: { address: "stdio:files", body: { method: tools/list } } }
+- name: broken
+  upstreams: { "stdio:files": { body: no message } }
+  send: { mcp: tools/list }
+  expect: { status: 200, body: "~ files.*not JSON" }
+- name: ended
+  upstreams: { "stdio:files": { fault: reset } }
+  send: { mcp: tools/list }
+  expect: { body: "~ error" }
+- name: away
+  upstreams: { "stdio:files": { fault: refused } }
+  send: { mcp: tools/list }
+  expect: { body: "~ error", upstream: null }
+- name: unknown
+  upstreams: { "*": { mcp: { tools: [{ name: read }] } } }
+  send: { mcp: tools/list }
+  expect: { tools: [read] }
+`,
+  })
+  const { results } = await run(join(folder, 'a.test.yaml'))
+  const [unknown] = results.at(-1)?.failures ?? []
+  assert.match(unknown?.unknown ?? '', /needs files \(never-started\): add `stdio:`/)
+  assert.deepEqual(
+    results.slice(0, -1).flatMap(({ failures }) => failures),
+    [],
+  )
+})
+
+test('certificates and keys without a file have stand-ins, and a warning says so', async (t) => {
+  const { cert, key } = createAuthority().issue({ names: ['a.test'] })
+  const tls = (cert: string, key: string) => `{ cert: ${cert}, key: ${key} }`
+  const listener = (port: number, pair: string): string =>
+    `{ port: ${port}, listeners: [{ protocol: HTTPS, tls: ${pair}, routes: [{ backends: [{ host: "127.0.0.1:9000" }] }] }] }`
+  const folder = useFiles(t, {
+    'known.crt': cert,
+    'known.key': key,
+    'a.yaml': `binds: [${[listener(8443, tls('known.crt', 'away.key')), listener(8444, tls('away.crt', 'known.key')), listener(8445, tls('away.crt', 'away.key')), listener(8446, tls('known.crt', 'known.key'))].join(', ')}]`,
+    'a.test.yaml': `config: a.yaml
+world: { upstreams: { "*": { body: ok } } }
+tests:
+${[8443, 8444, 8445, 8446].map((port) => `- { name: port ${port}, send: { path: /, port: ${port} }, expect: { status: 200 } }\n`).join('')}`,
+  })
+  const { results, warnings } = await run(join(folder, 'a.test.yaml'))
+  assert.deepEqual([results.length, results.flatMap(({ failures }) => failures)], [4, []])
+  assert.deepEqual(warnings, [
+    `${join(folder, 'a.yaml')}: stand-ins replace certificates and keys without a file: away.key, away.crt`,
+  ])
+})
+
+test('certificates that are broken, and secrets without a file, are problems in a test too', async (t) => {
+  const folder = useFiles(t, {
+    'broken.crt': 'no certificate',
+    'a.yaml':
+      'binds: [{ port: 8443, listeners: [{ protocol: HTTPS, tls: { cert: broken.crt, key: away.key }, routes: [{ policies: { basicAuthentication: { secretRef: { file: away.htpasswd } } }, backends: [{ host: "127.0.0.1:9000" }] }] }] }]',
+    'a.test.yaml': 'config: a.yaml\ntests: [{ name: a, send: GET /, expect: { status: 200 } }]',
+  })
+  const loaded = loadTests(join(folder, 'a.test.yaml'))
+  assert.ok(loaded.ok)
+  const result = await runTests(loaded.value, { filter: null })
+  const problems = result.ok ? '' : result.problems.join('\n')
+  assert.match(problems, /no certificate in the file/)
+  assert.match(problems, /no readable file \S+away\.htpasswd/)
+  assert.ok(!problems.includes('away.key'))
+})
 
 test('the test files on the page of the docs pass against its config', async (t) => {
   const page = readFileSync(join(root, 'docs/testing-configs.md'), 'utf8')

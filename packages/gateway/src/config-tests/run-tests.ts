@@ -239,7 +239,7 @@ function unknownOf({ expected, upstream }: ExpectedOutcome, outcome: Outcome): s
     case 'token':
       return `a test obtains no tokens, and the backend needs one of ${first.of}`
     case 'process':
-      return `a test starts no programs, and the backend needs \`${first.of}\``
+      return `a test starts no programs, and the backend needs ${first.of}: add \`stdio:\` with the name of the target to \`world.upstreams\``
     case 'listener':
       return `the config has no listener for HTTP on ${first.of}`
   }

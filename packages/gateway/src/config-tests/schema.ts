@@ -65,7 +65,7 @@ const upstreams = () =>
   map(oneOf('a response, or a list of responses', reply, list(reply, { min: 1, max: 1_000 })), { max: 10_000 })
     .prefault({})
     .describe(
-      'Responses by `host:port`, by `unix:` and a path, or by `*` for all other upstreams. Of a list, each request gets the next response, and the last one is repeated.',
+      'Responses by `host:port`, by `unix:` and a path, by `stdio:` and the name of an MCP target that is a program, or by `*` for all other servers. Of a list, each request gets the next response, and the last one is repeated.',
     )
 
 const clock = () =>

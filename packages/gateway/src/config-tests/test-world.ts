@@ -7,7 +7,10 @@ import type { Reply } from './schema.ts'
 /** The world of a test. Responses of a list are used up in order, so each test needs a world of its own. */
 export function worldOf({ world }: Pick<LoadedTests, 'world'>, { clock, upstreams }: LoadedTest): World {
   const servers = new Map(Object.entries(upstreams).map(([name, replies]) => [name, serverOf(replies)]))
-  return { ...world, clock, upstream: (address) => servers.get(address) ?? servers.get('*') ?? null }
+  // Programs speak MCP only, so an answer for all servers is none of theirs.
+  const others = (address: string): Upstream | undefined =>
+    address.startsWith('stdio:') ? undefined : servers.get('*')
+  return { ...world, clock, upstream: (address) => servers.get(address) ?? others(address) ?? null }
 }
 
 function serverOf(replies: readonly Reply[]): Upstream {

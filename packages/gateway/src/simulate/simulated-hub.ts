@@ -1,18 +1,19 @@
 import { HubClient } from '../mcp/hub/hub-client.ts'
 import { MainHub } from '../mcp/hub/main-hub.ts'
-import type { Hub, ProcessLink } from '../mcp/hub.ts'
-import type { LinkCall, TargetFailure } from '../mcp/transport.ts'
+import type { Hub } from '../mcp/hub.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
+import { simulatedProcess } from './simulated-process.ts'
+import type { SimulatedUpstreams } from './upstreams.ts'
 
 interface HubOptions {
   log: Logger
   clock: () => number
-  /** Called with the command that a real gateway would have started. */
-  started: (command: string) => void
+  /** They answer for the programs, too. */
+  upstreams: SimulatedUpstreams
 }
 
-/** A hub whose main thread is this thread. It starts no programs: their answers are unknown. */
-export function createSimulatedHub({ log, clock, started }: HubOptions): Hub {
+/** A hub whose main thread is this thread. It starts no programs: the world answers for them. */
+export function createSimulatedHub({ log, clock, upstreams }: HubOptions): Hub {
   const main = new MainHub({ log, clock })
   const client = new HubClient({ post: (message) => queueMicrotask(() => main.received(0, message)), clock })
   main.born(0, (message) => queueMicrotask(() => client.take(message)))
@@ -25,20 +26,6 @@ export function createSimulatedHub({ log, clock, started }: HubOptions): Hub {
     send: (address, text) => client.send(address, text),
     announce: (backend) => client.announce(backend),
     whenChanged: (backend, told) => client.whenChanged(backend, told),
-    process: ({ cmd, args }) => unstartedProcess(() => started([cmd, ...args].join(' '))),
-  }
-}
-
-function unstartedProcess(told: () => void): ProcessLink {
-  const fail = (failed: (failure: TargetFailure) => void): LinkCall => {
-    told()
-    queueMicrotask(() => failed({ code: 'unavailable', message: 'a simulation starts no programs' }))
-    return { cancel() {}, resume() {} }
-  }
-  return {
-    request: (_message, answer) => fail((failure) => answer.failed(failure)),
-    tell: (_message, done) => fail(done),
-    listen: (answer) => fail((failure) => answer.failed(failure)),
-    end() {},
+    process: (spec) => simulatedProcess(spec, upstreams),
   }
 }

@@ -84,11 +84,7 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
       },
     },
     shapeKeepalive: new ShapeKeepalive(),
-    hub: createSimulatedHub({
-      log: base.log,
-      clock: now,
-      started: (command) => upstreams.unknown('process', command),
-    }),
+    hub: createSimulatedHub({ log: base.log, clock: now, upstreams }),
     credentials: createCredentials({
       ...shared,
       environment: world.env,

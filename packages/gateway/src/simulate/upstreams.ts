@@ -45,7 +45,7 @@ export class SimulatedUpstreams {
   /** Opens a connection of the gateway. Proxies and TLS are taken for granted: they carry the same bytes. */
   readonly dial: Dial = ({ address, tls, watcher, tunnel }, _deadlines, done) => {
     const own = 'path' in address ? `unix:${address.path}` : formatHostPort(address.host, address.port)
-    const upstream = this.#find(own) ?? unknownUpstream
+    const upstream = this.find(own) ?? unknownUpstream
     let isOver = false
     const settle: typeof done = (outcome) => {
       if (isOver) return
@@ -66,8 +66,8 @@ export class SimulatedUpstreams {
     return () => settle(new UpstreamError('connect_failed', 'cancelled', true))
   }
 
-  /** A name of the world that has this address is as good as the address. */
-  #find(address: string): Upstream | null {
+  /** Returns the upstream with this address, or with a name that the world gives to the address; null when there is none. */
+  find(address: string): Upstream | null {
     const direct = this.#world.upstream(address)
     if (direct !== null) return direct
     const colon = address.lastIndexOf(':')
@@ -98,19 +98,23 @@ export class SimulatedUpstreams {
     readMessage(exchange, at, (message) => {
       this.active--
       if (isGone || message === null) return
-      const reply = upstream.answer(message)
-      if (reply === null) {
-        if (upstream === unknownUpstream) this.unknown('upstream', at.address)
-        else this.unknown('answer', `${message.method} ${message.address}${message.target}`)
-      }
-      this.requests.push(message)
-      if (reply === null) {
-        return exchange.reset(new Error('the world has no answer'))
-      }
-      this.#later(reply, () => {
+      this.ask(message, upstream, (reply) => {
+        if (reply === null) return exchange.reset(new Error('the world has no answer'))
         if (!isGone) answerWith(exchange, reply)
       })
     })
+  }
+
+  /** Records a request, and gives its response when the response is due; null when the world has none. */
+  ask(message: UpstreamMessage, upstream: Upstream, done: (reply: WorldReply | null) => void): void {
+    const reply = upstream.answer(message)
+    if (reply === null) {
+      if (upstream === unknownUpstream) this.unknown('upstream', message.address)
+      else this.unknown('answer', `${message.method} ${message.address}${message.target}`)
+    }
+    this.requests.push(message)
+    if (reply === null) return done(null)
+    this.#later(reply, () => done(reply))
   }
 
   #later({ delayMs, fault }: WorldReply, then: () => void): void {

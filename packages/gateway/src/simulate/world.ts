@@ -11,8 +11,8 @@ export interface World {
   /** Addresses of host names: an empty list fails to resolve, and a name that is missing is reached under its name. */
   hosts: Readonly<Record<string, readonly string[]>>
   /**
-   * Answers a request to an upstream; null when the world does not have the upstream. `address` is `host:port`, or
-   * `unix:` with a path.
+   * Answers a request to an upstream; null when the world does not have the upstream. `address` is `host:port`,
+   * `unix:` with a path, or `stdio:` with the name of an MCP target that is a program.
    */
   upstream(address: string): Upstream | null
 }
@@ -29,7 +29,7 @@ export interface Upstream {
 
 /** A request that the gateway sent to an upstream. */
 export interface UpstreamMessage {
-  /** `host:port`, or `unix:` with a path. */
+  /** `host:port`, `unix:` with a path, or `stdio:` with the name of a target. */
   readonly address: string
   readonly scheme: 'http' | 'https'
   readonly version: string
@@ -58,7 +58,7 @@ export interface WorldReply {
 /** Something that a simulation cannot know. A result that depends on it proves nothing. */
 export interface Unknown {
   readonly kind: 'upstream' | 'answer' | 'token' | 'process' | 'listener'
-  /** The address, the command, or the name of what is unknown. */
+  /** The address or the name of what is unknown; for a program, its target and its command. */
   readonly of: string
   /** How many requests the gateway had sent before. */
   readonly after: number

@@ -11,7 +11,7 @@ import { checkFile } from './check/check.ts'
 import type { ProcessConfig } from './config/schema.ts'
 import { expandLlm, type ExpandedConfig } from './llm/expand-llm.ts'
 import { readApis } from './mcp/read-apis.ts'
-import { readReferencedFiles } from './files/read-referenced-files.ts'
+import { type AbsentPem, readReferencedFiles } from './files/read-referenced-files.ts'
 import { readEnvironment } from './environment/environment.ts'
 import type { ConfigLocation, LocatedProblem } from './located-problem.ts'
 import { printProblem } from './print-problems.ts'
@@ -34,6 +34,8 @@ export interface LoadOptions {
   dir: string
   env: Environment
   readFile?: (path: string) => string
+  /** Undefined makes absent files of certificates and keys a problem. */
+  absentPem?: AbsentPem
 }
 
 /** A config that can be compiled, to find faults that only compilation shows. */
@@ -183,6 +185,7 @@ function assess({ input, validated, settled }: Parts, options: LoadOptions): Ass
     dir: resolve(options.dir),
     env: options.env,
     readFile: options.readFile ?? ((path) => readFileSync(path, 'utf8')),
+    absentPem: options.absentPem ?? null,
   })
   const { files } = read
   const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems]

@@ -33,6 +33,7 @@ function read(input: object, env: Record<string, string> = {}) {
   const result = readReferencedFiles(found.filter(isTo('contents')), {
     dir: '/etc',
     env,
+    absentPem: null,
     readFile(path) {
       reads.push(path)
       const text = files[path]
@@ -94,7 +95,7 @@ test('other forms of a secret are refused', () => {
 test('inputs of the wrong shape are passed over', () => {
   for (const input of [{ one: 5, files: {}, named: [] }, [], 'text', null]) {
     const found = findReferences(config, new Spot(input))
-    const options = { dir: '/', env: {}, readFile: () => assert.fail('nothing to read') }
+    const options = { dir: '/', env: {}, readFile: () => assert.fail('nothing to read'), absentPem: null }
     assert.deepEqual(readReferencedFiles(found.filter(isTo('contents')), options).files, [])
   }
 })

@@ -23,7 +23,11 @@ interface ContentsOptions {
   dir: string
   env: Environment
   readFile: (path: string) => string
+  absentPem: AbsentPem | null
 }
+
+/** Gives certificates and private keys, in PEM form, whose files are absent. The key belongs to the certificate. */
+export type AbsentPem = (this: void, file: string) => { readonly certificate: string; readonly key: string }
 
 type FoundFile = FoundReference<ContentsReference>
 type Location = NonNullable<ReturnType<ContentsReference['locate']>>
@@ -35,11 +39,12 @@ export function readReferencedFiles(found: readonly FoundFile[], options: Conten
     const value = reader.read(reference)
     return value === undefined ? [] : [{ path: reference.spot.path, value }]
   })
-  reader.checkPairs(found, new Map(values.map(({ path, value }) => [printPath(path), value])))
+  const valuesByPath = new Map(values.map(({ path, value }) => [printPath(path), value]))
+  reader.checkPairs(found, valuesByPath)
   return {
     files: reader.files,
     problems: reader.problems,
-    fillIn: (config) => values.forEach(({ path, value }) => putAt(config, path, value)),
+    fillIn: (config) => values.forEach(({ path }) => putAt(config, path, valuesByPath.get(printPath(path)))),
   }
 }
 
@@ -50,6 +55,8 @@ class ReferenceReader {
   readonly #report = reporter(this.problems)
   readonly #textsByFile = new Map<string, string | Error>()
   readonly #faultsByText = new Map<string, string | null>()
+  /** The pairs that replace absent files, by their certificates and by their keys. */
+  readonly #pairsOfAbsent = new Map<string, ReturnType<AbsentPem>>()
 
   constructor(options: ContentsOptions) {
     this.#options = options
@@ -67,8 +74,11 @@ class ReferenceReader {
     return refers.pem === null ? this.#parsed(spot, refers, text) : this.#checkedPem(spot, refers.pem, text)
   }
 
-  /** A certificate and a private key in one mapping belong together. */
-  checkPairs(found: readonly FoundFile[], textsByPath: ReadonlyMap<string, unknown>): void {
+  /**
+   * Checks that a certificate and a private key in one mapping belong together. When the file of one is absent, both are
+   * replaced.
+   */
+  checkPairs(found: readonly FoundFile[], textsByPath: Map<string, unknown>): void {
     const certificates = new Map(
       found.filter(({ refers }) => refers.pem === 'certificate').map((each) => [parentOf(each.spot), each.spot]),
     )
@@ -79,6 +89,11 @@ class ReferenceReader {
       if (typeof cert !== 'string' || typeof key !== 'string') continue
       const fault = this.#once(`pair ${cert} ${key}`, () => pairFault(cert, key))
       if (fault === null) continue
+      const [ownPair] = [cert, key].flatMap((text) => this.#pairsOfAbsent.get(text) ?? [])
+      if (ownPair !== undefined) {
+        textsByPath.set(printPath(certificate.path), ownPair.certificate).set(printPath(spot.path), ownPair.key)
+        continue
+      }
       this.#report('bad_certificate', spot, { found: fault, expected: `the key of ${certificate.text}` })
     }
   }
@@ -88,11 +103,17 @@ class ReferenceReader {
     return 'file' in location ? this.#fromFile(spot, location.file, refers) : this.#fromEnvironment(spot, location.env)
   }
 
-  #fromFile(spot: Spot, name: string, { expected }: ContentsReference): string | null {
+  #fromFile(spot: Spot, name: string, { expected, pem }: ContentsReference): string | null {
     const file = resolve(this.#options.dir, name)
     const text = this.#textsByFile.get(file) ?? attempt(() => this.#options.readFile(file))
     this.#textsByFile.set(file, text)
     if (typeof text === 'string') return text
+    const { absentPem } = this.#options
+    if (absentPem !== null && pem !== null && (text as NodeJS.ErrnoException).code === 'ENOENT') {
+      const pair = absentPem(file)
+      this.#pairsOfAbsent.set(pair.certificate, pair).set(pair.key, pair)
+      return pem === 'privateKey' ? pair.key : pair.certificate
+    }
     this.#report('unreadable_file', spot, { found: `found no readable file ${file} (${text.message})`, expected })
     return null
   }
