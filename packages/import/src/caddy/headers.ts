@@ -1,11 +1,11 @@
 import type { Statement } from '../core/statement.ts'
 import { Variable } from '../core/config-yaml.ts'
+import { isSettable } from '../http/header-names.ts'
 import type { Environment } from './environment.ts'
 import { hasPlaceholder, templateOf, textExpression, variablesOf } from './placeholders.ts'
 import type { Handler } from '../chain/routes.ts'
 import type { RequestHeader, ResponseHeader, State } from '../chain/state.ts'
 
-const FRAMING = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i
 /** Headers that the gateway sends by itself. */
 const OWN = new Set([
   'x-forwarded-for',
@@ -27,8 +27,7 @@ function responseChange(statement: Statement, words: readonly string[], env: Env
     return null
   }
   if (name.includes('*')) return refuse('the header has a star')
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || FRAMING.test(name))
-    return refuse('the header frames the message, or has no name')
+  if (!isSettable(name)) return refuse('the header frames the message, or has no name')
   if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
   const lower = name.toLowerCase()
   if (sign === '-') {
@@ -96,8 +95,7 @@ export function requestHeader(statement: Statement, words: readonly string[], en
     statement.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
     return effect((state) => state, statement)
   }
-  if (!/^[\w!#$%&'+.^`|~-]+$/.test(name) || FRAMING.test(name))
-    return refuse('the header frames the message, or has no name')
+  if (name.includes('*') || !isSettable(name)) return refuse('the header frames the message, or has no name')
   if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
   if (sign === '-') {
     statement.carried()

@@ -7,8 +7,9 @@ import { readAddress, type ServerPorts, type SiteAddress } from './addresses.ts'
 import { type Context, readBlock } from './directives.ts'
 import { pathMatcher } from './matchers.ts'
 import { statusReply } from '../chain/replies.ts'
-import { entriesOf, TooManyRoutes } from '../chain/routes.ts'
+import { entriesOf } from '../chain/routes.ts'
 import { FIRST_STATE } from '../chain/state.ts'
+import { withoutExcess } from '../chain/without-excess.ts'
 
 /** A site block, and its addresses. */
 export interface Site {
@@ -148,7 +149,7 @@ function siteEntries(site: Site, addresses: readonly SiteAddress[], context: Con
     action: statusReply(statement, 200, FIRST_STATE),
     refused: () => null,
   }
-  const found = withoutExcess(statement, () =>
+  const found = withoutExcess(statement, { kind: 'always', value: true }, () =>
     entriesOf(readBlock(statement.block ?? [], context, new Map()), FIRST_STATE, conditions, (state) => [
       { ...rest, action: { ...statusReply(statement, 200, state), name: `rest-${statement.at.line}` } },
     ]),
@@ -161,22 +162,6 @@ function siteEntries(site: Site, addresses: readonly SiteAddress[], context: Con
       return { condition: { kind: 'all', of: conditions }, action: statusReply(statement, 501, FIRST_STATE) }
     },
   }))
-}
-
-function withoutExcess(statement: Statement, read: () => Entry[]): Entry[] {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof TooManyRoutes)) throw error
-    statement.notCarried('its conditional directives lead to too many routes; requests of the site get 501', true)
-    return [
-      {
-        condition: { kind: 'always', value: true },
-        action: statusReply(statement, 501, FIRST_STATE),
-        refused: () => null,
-      },
-    ]
-  }
 }
 
 /** A certificate for each host of the port. */

@@ -1,6 +1,7 @@
 import type { Statement } from '../core/statement.ts'
 import { type Condition, expressionOfCondition } from '../http/conditions.ts'
 import type { Action } from '../http/entries.ts'
+import { isSettable } from '../http/header-names.ts'
 import { type PortFacts, readCondition } from './acls.ts'
 import { formatExpression, literalFormat } from './format.ts'
 import { lastLine, type Proxy, readAcls } from './proxies.ts'
@@ -209,7 +210,7 @@ function headerChange(
   [name = '', format = '']: readonly string[],
   condition: Condition,
 ): { name: string; value: string } | null | string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'the name is not that of a header'
+  if (!isSettable(name)) return 'the name is not that of a header, or of one that frames messages'
   const lower = name.toLowerCase()
   const holds = expressionOfCondition(condition)
   if (holds === null) return 'its condition has no counterpart'
@@ -245,13 +246,11 @@ function readResponseRule(line: Statement, found: Record<'set' | 'add' | 'remove
   const hasCondition = (isRemoval ? [format, ...rest] : rest).some((word) => word === 'if' || word === 'unless')
   const list = { 'set-header': found.set, 'add-header': found.add, 'del-header': found.remove }[verb]
   if (list === undefined) return line.notCarried('the gateway has no such rule')
-  if (hasCondition || value === null || !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\x20-\x7e]/.test(value)) {
+  if (hasCondition || value === null || /[^\x20-\x7e]/.test(value)) {
     return line.notCarried('headers of responses have literal values and no conditions')
   }
-  if (list.length >= 16 || FRAMING.test(name))
+  if (list.length >= 16 || !isSettable(name))
     return line.notCarried('more than 16 headers, or a header that frames the message')
   line.carried()
   list.push(isRemoval ? name.toLowerCase() : { name: name.toLowerCase(), value })
 }
-
-const FRAMING = /^(connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i

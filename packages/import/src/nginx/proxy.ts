@@ -1,5 +1,6 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
 import { durationText } from '../core/duration.ts'
+import { isSettable } from '../http/header-names.ts'
 import type { Directive, Scope } from './directive.ts'
 import type { Location } from './locations.ts'
 import { expressionOf, literalOf, secondsOf } from './text.ts'
@@ -112,7 +113,7 @@ function requestHeaders(scope: Scope): object[] {
       else directive.carried('WebSockets pass, and connections are kept')
       continue
     }
-    const expression = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !OWN_HEADERS.has(lower) ? expressionOf(value) : null
+    const expression = isSettable(name) && !OWN_HEADERS.has(lower) ? expressionOf(value) : null
     if (expression === null || set.length >= 15) {
       directive.notCarried('its variables have no counterpart, or the gateway sets this header')
       continue

@@ -5,6 +5,7 @@ import type { Directive, Handler } from '../chain/routes.ts'
 import { Variable, withoutAbsent } from '../core/config-yaml.ts'
 import type { Field } from '../core/yaml-field.ts'
 import { cidrOf, hostPortOf } from '../http/addresses.ts'
+import { isSettable } from '../http/header-names.ts'
 import { isPlainPath } from '../http/paths.ts'
 import { directiveOf, textsOf } from './report-field.ts'
 
@@ -23,12 +24,17 @@ export function readMiddlewares(
   known: Middlewares,
   owner: Directive,
   facts: PortFacts,
-  depth = 0,
+  chains: readonly string[] = [],
 ): Handler[] {
   return names.flatMap((text) => {
-    const field = known.get(text.split('@')[0] ?? '')
+    const name = text.split('@')[0] ?? ''
+    const field = known.get(name)
     const [entry] = field?.members ?? []
-    if (field === undefined || entry === undefined || depth > 8) {
+    if (chains.includes(name)) {
+      owner.notCarried(`the chain ${name.slice(0, 60)} has itself; requests get 403 until you replace it`, true)
+      return [closed(owner)]
+    }
+    if (field === undefined || entry === undefined) {
       owner.notCarried(`no file has the middleware ${text.slice(0, 60)}; requests get 403 until you replace it`, true)
       return [closed(owner)]
     }
@@ -36,7 +42,7 @@ export function readMiddlewares(
     if (kind === 'chain') {
       const list = options.get('middlewares')
       list?.carried()
-      return readMiddlewares(textsOf(list), known, owner, facts, depth + 1)
+      return readMiddlewares(textsOf(list), known, owner, facts, [...chains, name])
     }
     return readMiddleware(kind, options, facts)
   })
@@ -268,8 +274,7 @@ function redirectRegex(directive: Directive, options: Field, { isTls }: PortFact
 }
 
 const SECRET = /authorization|api-?key|token|secret|password|cookie/i
-const OWN =
-  /^(x-forwarded-(for|proto|host|port)|connection|upgrade|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection)$/i
+const OWN = /^x-forwarded-(for|proto|host|port)$/i
 
 function readHeaders(options: Field, facts: PortFacts): Handler[] {
   const found: Handler[] = []
@@ -279,7 +284,7 @@ function readHeaders(options: Field, facts: PortFacts): Handler[] {
   }
   const check = (name: string, field: Field): string | object | null => {
     const value = field.text ?? ''
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || OWN.test(name) || /[^\x20-\x7e]/.test(value)) {
+    if (!isSettable(name) || OWN.test(name) || /[^\x20-\x7e]/.test(value)) {
       field.notCarried('the gateway sends it, or it is no header')
       return null
     }

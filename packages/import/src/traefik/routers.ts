@@ -3,6 +3,7 @@ import { entriesOf } from '../chain/routes.ts'
 import { notImported, statusReply } from '../chain/replies.ts'
 import { pathAfter } from '../chain/path-state.ts'
 import { FIRST_STATE, policiesOf, type State } from '../chain/state.ts'
+import { withoutExcess } from '../chain/without-excess.ts'
 import { withoutAbsent } from '../core/config-yaml.ts'
 import type { Field } from '../core/yaml-field.ts'
 import type { Condition } from '../http/conditions.ts'
@@ -73,7 +74,8 @@ export function entriesOfRouter(router: Router, { middlewares, services, facts, 
     lastHandler(router, services),
   ]
   const route: Route = { statement: directive, condition: router.rule, group: null, handlers }
-  return entriesOf([route], FIRST_STATE, [], () => []).map((entry) => ({
+  const read = (): Entry[] => entriesOf([route], FIRST_STATE, [], () => [])
+  return withoutExcess(directive, router.rule, read).map((entry) => ({
     ...entry,
     refused: (why) => {
       directive.notCarried(`${why}; its requests go on`, true)

@@ -112,6 +112,25 @@ const files = fc.record({
   }),
 })
 
+test('a chain that has itself is closed, and middlewares with too many cases get 501', () => {
+  const outcome = (rule: string, middlewares: object, names: string[]) => {
+    const routers = { r: { rule, middlewares: names, service: 's' } }
+    const services = { s: { loadBalancer: { servers: [{ url: 'http://a:1' }] } } }
+    const text = JSON.stringify({ http: { routers, middlewares, services } }, null, 1)
+    const result = importTraefik([{ name: 'a.yaml', text }])
+    assert.ok(result.ok)
+    return printImport(result.value, ['a.yaml'], 'traefik')
+  }
+  const strip = (index: number) => ({ stripPrefix: { prefixes: [`/a${index}`, `/b${index}/`] } })
+  const own = outcome('Host(`a.test`)', { m0: strip(0), m1: { chain: { middlewares: ['m0', 'm1'] } } }, ['m1'])
+  assert.match(own.report, /the chain m1 has itself; requests get 403/)
+  assert.match(own.config, /status: 403/)
+  const names = Array.from({ length: 12 }, (_, index) => `m${index}`)
+  const many = outcome('Host(`a.test`)', Object.fromEntries(names.map((name, index) => [name, strip(index)])), names)
+  assert.match(many.report, /lead to too many routes; its requests get 501/)
+  assert.match(many.config, /status: 501/)
+})
+
 test('any file is imported, or refused with a location; the config has no problems and no secrets', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 1, arbitrary: fc.jsonValue() }, { weight: 6, arbitrary: files }), (value) => {

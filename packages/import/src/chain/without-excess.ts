@@ -1,0 +1,16 @@
+import type { Condition } from '../http/conditions.ts'
+import type { Entry } from '../http/entries.ts'
+import { statusReply } from './replies.ts'
+import { type Directive, TooManyRoutes } from './routes.ts'
+import { FIRST_STATE } from './state.ts'
+
+/** The entries of a site or router; one entry with 501 when its conditional directives lead to too many routes. */
+export function withoutExcess(statement: Directive, condition: Condition, read: () => Entry[]): Entry[] {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof TooManyRoutes)) throw error
+    statement.notCarried('its conditional directives lead to too many routes; its requests get 501', true)
+    return [{ condition, action: statusReply(statement, 501, FIRST_STATE), refused: () => null }]
+  }
+}
