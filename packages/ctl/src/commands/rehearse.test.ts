@@ -39,6 +39,28 @@ describe('porticoctl rehearse', () => {
     assert.equal(await status(), 200)
   })
 
+  test('is over on time when the gateway, whose time began before its answer, ends it first', async (t) => {
+    const view = {
+      id: 'a',
+      subject: { kind: 'backend', name: 'b' },
+      by: 'c',
+      percentage: 100,
+      delayMs: null,
+      status: 503,
+    }
+    const port = await useServer(t, (request, response) => {
+      if (request.url === '/api/rehearsal/start') {
+        const started = { ...view, startedAt: 0, endsAt: 300, leaseMs: 300, routes: ['r'] }
+        return void setTimeout(() => response.end(JSON.stringify(started)), 500)
+      }
+      response.statusCode = 410
+      response.end('the rehearsal is over: its time is over')
+    })
+    const args = ['rehearse', '--backend', 'b', '--status', '503', '--for', '300ms', '--admin', `127.0.0.1:${port}`]
+    const { code, stderr } = await runCommand(args)
+    assert.equal(code, 0, stderr)
+  })
+
   test('is over at once when it is interrupted', async (t) => {
     const { status, admin } = await useShop(t)
     const args = ['rehearse', '--route', 'shop', '--status', '500', '--for', '1h', '-o', 'json', ...admin]

@@ -18,6 +18,7 @@ interface RehearsalRun extends RehearsalCall {
 export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
   const stop = stopOnSignals()
   io.stdout.on('error', () => stop.now(exitCode.fine))
+  const askedAt = performance.now()
   const started = await askRehearsal(run, 'start', run.plan)
   if (started.kind !== 'view') return failWith(started.kind === 'over' ? started.why : started.problem, io)
   const { view } = started
@@ -28,7 +29,7 @@ export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
   const watched = followAdmin({ ...run, path, signal: watching.signal }, ({ requests, omitted }) =>
     tally.add(requests, omitted),
   )
-  const early = await keepAlive(run, view, { stop, tally, io })
+  const early = await keepAlive(run, view, { askedAt, stop, tally, io })
   // The stream sends requests that have just ended a moment later.
   await sleep(LAST_REQUESTS_MS)
   watching.abort()
@@ -40,6 +41,8 @@ export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
 }
 
 interface RehearsalWatch {
+  /** When the gateway was asked to start; it started between then and its answer. */
+  readonly askedAt: number
   readonly stop: Stop
   readonly tally: Tally
   readonly io: Io
@@ -51,7 +54,7 @@ async function keepAlive(
   { id, leaseMs, endsAt, startedAt }: RehearsalView,
   watched: RehearsalWatch,
 ) {
-  const { stop, tally, io } = watched
+  const { askedAt, stop, tally, io } = watched
   // The clocks of the two machines may differ, so only the length counts.
   const until = performance.now() + (endsAt - startedAt)
   let told = 0
@@ -61,6 +64,7 @@ async function keepAlive(
     await sleep(Math.min(left, leaseMs / 3), undefined, { signal: stop.signal }).catch(() => undefined)
     if (stop.signal.aborted || performance.now() >= until) break
     const renewed = await askRehearsal(call, 'renew', { id })
+    if (renewed.kind === 'over' && performance.now() - askedAt >= endsAt - startedAt) return null
     // A gateway that does not answer may have ended the rehearsal, or is about to.
     if (renewed.kind !== 'view') return renewed.kind === 'over' ? renewed.why : renewed.problem
     if (turn % TURNS_PER_LINE === 0 && tally.requests > told) {
