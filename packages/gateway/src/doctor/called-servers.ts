@@ -40,16 +40,12 @@ export function calledServers(ir: Ir): CalledServer[] {
       case 'ai':
         return providersOf(backend, policiesOf)
       case 'mcp':
-        return target.targets.flatMap((part) =>
-          part.reached.by === 'stdio' || (part.reached.by === 'http' && part.reached.service !== undefined)
-            ? []
-            : [
-                serverOf(
-                  { kind: 'mcp', name: `${name}/${part.name}`, host: part.reached.host, port: part.reached.port },
-                  policiesOf(backend, part.key),
-                ),
-              ],
-        )
+        return target.targets.flatMap(({ name: part, key: partKey, reached }) => {
+          // Programs have no address, and Services get theirs from the cluster.
+          if (!('host' in reached) || ('service' in reached && reached.service !== undefined)) return []
+          const { host, port } = reached
+          return [serverOf({ kind: 'mcp', name: `${name}/${part}`, host, port }, policiesOf(backend, partKey))]
+        })
       case 'agentCore':
         return [serverOf({ kind, name, host: target.host, port: 443 }, { tls: {}, ...policiesOf(backend) })]
       // Their addresses come from clients, the cluster or a picker.
