@@ -9,7 +9,7 @@ export class HourlySums {
   readonly #remove: StatementSync
 
   constructor(database: DatabaseSync) {
-    const parts = [...TOKEN_COLUMNS, 'unpriced_calls', 'saved_dollars', 'saved_nanos'].map(
+    const parts = [...TOKEN_COLUMNS, 'calls', 'unpriced_calls', 'saved_dollars', 'saved_nanos'].map(
       (name) => `${name} = ${name} + excluded.${name}`,
     )
     // A sum without a known cost has none: null is not 0.
@@ -17,8 +17,8 @@ export class HourlySums {
       (name) => `${name} = coalesce(${name} + excluded.${name}, ${name}, excluded.${name})`,
     )
     this.#add = database.prepare(
-      `INSERT INTO usage_hours (${COLUMNS.join()}) VALUES (${COLUMNS.map((name) => `:${name}`).join()})
-       ON CONFLICT DO UPDATE SET ${['calls = calls + 1', ...parts, ...costs].join()}`,
+      `INSERT INTO usage_hours (${COLUMNS.join()}) VALUES (${COLUMNS.map(() => '?').join()})
+       ON CONFLICT DO UPDATE SET ${[...parts, ...costs].join()}`,
     )
     const key = ['hour', ...GROUP_COLUMNS].join()
     this.#remove = database.prepare(
@@ -26,26 +26,17 @@ export class HourlySums {
     )
   }
 
-  /** Adds an entry that is new, in the transaction that stores the entry. */
-  add(entry: LedgerEntry): void {
-    const { at, nanoDollars, key, team, route, requestedModel, model, provider, operation, status, basis, cache } =
-      entry
-    const saved = entry.savedNanoDollars ?? 0
-    this.#add.run({
-      hour: floorHour(at),
-      ...{ key, team, route, requested_model: requestedModel, model, provider, operation, status, basis, cache },
-      calls: 1,
-      unpriced_calls: nanoDollars === null ? 1 : 0,
-      input_tokens: entry.inputTokens ?? 0,
-      output_tokens: entry.outputTokens ?? 0,
-      cache_read_tokens: entry.cacheReadTokens ?? 0,
-      cache_write_tokens: entry.cacheWriteTokens ?? 0,
-      reasoning_tokens: entry.reasoningTokens ?? 0,
-      dollars: nanoDollars === null ? null : Math.floor(nanoDollars / 1e9),
-      nanos: nanoDollars === null ? null : nanoDollars % 1e9,
-      saved_dollars: Math.floor(saved / 1e9),
-      saved_nanos: saved % 1e9,
-    })
+  /** Adds entries that are new, in the transaction that stores them: one write for each group of the batch. */
+  add(entries: readonly LedgerEntry[]): void {
+    const sums = new Map<string, GroupSum>()
+    for (const entry of entries) {
+      const group = groupOf(entry)
+      const key = JSON.stringify(group)
+      let sum = sums.get(key)
+      if (sum === undefined) sums.set(key, (sum = new GroupSum(group)))
+      sum.add(entry)
+    }
+    for (const sum of sums.values()) this.#add.run(...sum.values)
   }
 
   /** Removes up to `most` sums of hours that ended before `at`; returns their number. */
@@ -53,5 +44,54 @@ export class HourlySums {
     return Number(this.#remove.run(at - HOUR_MS, most).changes)
   }
 }
+
+/** Whole dollars and the rest apart, because a sum of billionths may be more than a number can hold. */
+class Dollars {
+  dollars = 0
+  nanos = 0
+
+  add(nanoDollars: number): void {
+    this.dollars += Math.floor(nanoDollars / 1e9)
+    this.nanos += nanoDollars % 1e9
+  }
+}
+
+/** The sum of some entries of one group. */
+class GroupSum {
+  readonly #group: readonly (string | number)[]
+  readonly #tokens = TOKENS.map(() => 0)
+  #calls = 0
+  #unpriced = 0
+  #cost: Dollars | null = null
+  readonly #saved = new Dollars()
+
+  constructor(group: readonly (string | number)[]) {
+    this.#group = group
+  }
+
+  add(entry: LedgerEntry): void {
+    const { nanoDollars, savedNanoDollars } = entry
+    this.#calls++
+    for (const [i, field] of TOKENS.entries()) this.#tokens[i] = (this.#tokens[i] ?? 0) + (entry[field] ?? 0)
+    if (nanoDollars === null) this.#unpriced++
+    else (this.#cost ??= new Dollars()).add(nanoDollars)
+    this.#saved.add(savedNanoDollars ?? 0)
+  }
+
+  /** In the order of `COLUMNS`. */
+  get values(): (string | number | null)[] {
+    const counts = [this.#calls, this.#unpriced, ...this.#tokens]
+    const { dollars, nanos } = this.#cost ?? { dollars: null, nanos: null }
+    return [...this.#group, ...counts, dollars, nanos, this.#saved.dollars, this.#saved.nanos]
+  }
+}
+
+function groupOf(entry: LedgerEntry): (string | number)[] {
+  const { at, key, team, route, requestedModel, model, provider, operation, status, basis, cache } = entry
+  return [floorHour(at), key, team, route, requestedModel, model, provider, operation, status, basis, cache]
+}
+
+/** The fields of `TOKEN_COLUMNS`. */
+const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
 
 const COLUMNS = ['hour', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, ...COST_COLUMNS]

@@ -24,9 +24,8 @@ export class SqliteStore implements LedgerStore {
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       migrate(this.#database, file)
       const names = Object.values(LEDGER_COLUMNS)
-      const values = Object.keys(LEDGER_COLUMNS).map((name) => `:${name}`)
       this.#insert = this.#database.prepare(
-        `INSERT INTO ledger (${names.join()}) VALUES (${values.join()}) ON CONFLICT (id) DO NOTHING`,
+        `INSERT INTO ledger (${names.join()}) VALUES (${names.map(() => '?').join()}) ON CONFLICT (id) DO NOTHING`,
       )
       this.#hours = new HourlySums(this.#database)
       this.#oldest = this.#database.prepare('SELECT 1 FROM ledger WHERE at < ? LIMIT 1')
@@ -41,14 +40,13 @@ export class SqliteStore implements LedgerStore {
 
   add(entries: readonly LedgerEntry[]): number {
     return this.#transaction(() => {
-      let added = 0
+      const added: LedgerEntry[] = []
       for (const each of entries) {
         const entry = { ...ADDED_FIELDS, ...each }
-        if (this.#insert.run(entry).changes === 0) continue
-        this.#hours.add(entry)
-        added++
+        if (this.#insert.run(...FIELDS.map((name) => entry[name])).changes !== 0) added.push(entry)
       }
-      return added
+      this.#hours.add(added)
+      return added.length
     })
   }
 
@@ -90,6 +88,8 @@ export class SqliteStore implements LedgerStore {
     }
   }
 }
+
+const FIELDS = Object.keys(LEDGER_COLUMNS) as (keyof LedgerEntry)[]
 
 /** How long a write waits while another program, such as a backup, has locked the file. */
 const BUSY_MS = 1_000
