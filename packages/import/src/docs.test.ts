@@ -35,6 +35,7 @@ test('the example of docs/migrating/litellm.md is what the import writes, but fo
 const pages: [string, SourceKind, string][] = [
   ['migrating/caddy.md', 'caddy', 'Caddyfile'],
   ['migrating/haproxy.md', 'haproxy', 'haproxy.cfg'],
+  ['migrating/kong.md', 'kong', 'kong.yaml'],
   ['migrating/traefik.md', 'traefik', 'dynamic.yaml'],
 ]
 

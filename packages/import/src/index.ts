@@ -1,6 +1,7 @@
 import type { Importer } from './core/import-result.ts'
 import { importCaddy } from './caddy/import-caddy.ts'
 import { importHaproxy } from './haproxy/import-haproxy.ts'
+import { importKong } from './kong/import-kong.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
 import { importTraefik } from './traefik/import-traefik.ts'
@@ -15,6 +16,7 @@ export { positionText, type SourceText } from './core/source.ts'
 export const importers = {
   caddy: importCaddy,
   haproxy: importHaproxy,
+  kong: importKong,
   litellm: importLitellm,
   nginx: importNginx,
   traefik: importTraefik,

@@ -10,7 +10,8 @@ export interface RequestHeader {
 }
 
 export interface ResponseHeader {
-  readonly verb: 'set' | 'add' | 'remove'
+  /** `default` sets a header that is absent, and `replace` one that is present. */
+  readonly verb: 'set' | 'add' | 'remove' | 'default' | 'replace'
   readonly name: string
   /** A literal text, or a value from the environment. */
   readonly value: string | object
@@ -97,11 +98,11 @@ function responseChanges({ response }: State, condition: (when: string) => strin
   const fixed: Record<string, unknown[]> = {}
   const computed: object[] = []
   for (const [name, list] of byName) {
-    if (list.some(({ when }) => when !== null)) {
+    if (list.some(({ when, verb }) => when !== null || verb === 'default' || verb === 'replace')) {
       const value = list.reduce(
         (before, { verb, value: found, when }) => {
           if (typeof found === 'object') return before
-          const text = verb === 'remove' ? '[]' : JSON.stringify(found)
+          const text = responseValue(name, verb, found, before)
           return choice(when === null ? null : condition(when), text, before)
         },
         `response.headers[${JSON.stringify(name)}]`,
@@ -116,4 +117,19 @@ function responseChanges({ response }: State, condition: (when: string) => strin
     }
   }
   return { fixed, computed }
+}
+
+function responseValue(name: string, verb: ResponseHeader['verb'], text: string, before: string): string {
+  const quoted = JSON.stringify(text)
+  switch (verb) {
+    case 'remove':
+      return '[]'
+    case 'default':
+      return `default(${before}, ${quoted})`
+    case 'replace':
+      return `${JSON.stringify(name)} in response.headers ? dyn(${quoted}) : dyn([])`
+    case 'set':
+    case 'add':
+      return quoted
+  }
 }

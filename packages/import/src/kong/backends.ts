@@ -1,0 +1,172 @@
+import { withoutAbsent } from '../core/config-yaml.ts'
+import type { Field } from '../core/yaml-field.ts'
+import { hostPortOf } from '../http/addresses.ts'
+import type { Entity } from './entities.ts'
+import { filledText, templateOf } from './placeholders.ts'
+import { readTargets, type Upstreams } from './upstreams.ts'
+import type { Service } from './model.ts'
+
+interface ServiceBackend {
+  /** `host:port` as the config has it. */
+  readonly host: unknown
+  /** `host:port` as tests see it. */
+  readonly address: string
+  readonly weight: number
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+/** The backends of a service, with the policies of its routes. */
+export interface ServiceTarget {
+  readonly backends: readonly ServiceBackend[]
+  readonly policies: Readonly<Record<string, unknown>>
+  readonly backendPolicies: Readonly<Record<string, unknown>>
+  /** The path of the service; empty without. */
+  readonly path: string
+}
+
+interface Address {
+  readonly protocol: string
+  readonly host: string
+  readonly port: number
+  readonly path: string
+}
+
+/** The target of a service; a text says why it cannot be imported. */
+export function readTarget({ entity }: Service, upstreams: Upstreams): ServiceTarget | string {
+  const address = readAddress(entity)
+  if (typeof address === 'string') return address
+  const { protocol, host, port, path } = address
+  if (!['http', 'https', 'grpc', 'grpcs', 'ws', 'wss'].includes(protocol)) {
+    return `services of the protocol ${protocol.slice(0, 20)} are not carried: docs/tls.md, docs/udp.md`
+  }
+  const isTls = ['https', 'grpcs', 'wss'].includes(protocol)
+  const tls = isTls ? tlsPolicy(entity) : undefined
+  const own = withoutAbsent({ tls, http: protocol.startsWith('grpc') ? { version: 'HTTP2' } : undefined })
+  const upstream = upstreams.get(host)
+  const found =
+    upstream === undefined
+      ? backendOf(host, port, { weight: 1, isTls, policies: own, hostHeader: null })
+      : readTargets(upstream).map((target) =>
+          backendOf(target.host, target.port, {
+            ...{ weight: target.weight, isTls, policies: own },
+            hostHeader: upstream.hostHeader,
+          }),
+        )
+  const backends = [found].flat().filter((each) => each !== null)
+  if (backends.length === 0) return 'the service has no host that can be used'
+  return { backends, path, ...servicePolicies(entity, upstream?.policies ?? {}) }
+}
+
+function readAddress(entity: Entity): Address | string {
+  const url = entity.get('url')
+  const [protocolField, hostField, portField, pathField] = ['protocol', 'host', 'port', 'path'].map((name) =>
+    entity.get(name),
+  )
+  for (const each of [protocolField, hostField, portField, pathField]) each?.carried()
+  if (url === null) {
+    return {
+      protocol: protocolField?.text ?? 'http',
+      host: hostField?.text ?? '',
+      port: portField?.number ?? 80,
+      path: pathField?.text ?? '',
+    }
+  }
+  const [, scheme = '', authority = '', path = ''] = /^(\w+):\/\/([^/?#]+)(\/[^?#]*)?$/.exec(url.text ?? '') ?? []
+  const [, host = '', port = ''] = /^(.*?)(?::(\d{1,5}))?$/.exec(authority) ?? []
+  if (host === '') {
+    url.notCarried('it is not a URL with a host')
+    return 'the URL of the service has no host'
+  }
+  url.carried()
+  for (const each of [hostField, portField]) each?.changed('the URL is used')
+  const protocol = protocolField?.text ?? scheme
+  return {
+    ...{ protocol, host, path: pathField?.text ?? path },
+    port: port === '' ? (['https', 'grpcs', 'wss'].includes(scheme) ? 443 : 80) : Number(port),
+  }
+}
+
+interface BackendFacts {
+  readonly weight: number
+  readonly isTls: boolean
+  readonly policies: Readonly<Record<string, unknown>>
+  readonly hostHeader: string | null
+}
+
+function backendOf(
+  host: string,
+  port: number,
+  { weight, isTls, policies, hostHeader }: BackendFacts,
+): ServiceBackend | null {
+  const address = filledText(`${host}:${port}`, (name) => `${name.toLowerCase().replaceAll('_', '-')}.test`)
+  // Names of containers may have an underscore.
+  if (hostPortOf(address.replaceAll('_', '-'), null) === null) return null
+  const isDefaultPort = port === (isTls ? 443 : 80)
+  const isAddress = /^[\d.]+$|^\[/.test(host)
+  const authority = hostHeader ?? (isAddress ? (isDefaultPort ? host : `${host}:${port}`) : null)
+  return {
+    ...{ host: templateOf(`${host}:${port}`), address, weight },
+    policies: withoutAbsent({
+      ...policies,
+      urlRewrite: authority === null ? undefined : { authority: { full: authority } },
+    }),
+  }
+}
+
+function tlsPolicy(entity: Entity): object {
+  const [verify, roots, client, depth, names] = [
+    'tls_verify',
+    'ca_certificates',
+    'client_certificate',
+    'tls_verify_depth',
+    'tls_sans',
+  ].map((name) => entity.get(name))
+  depth?.notCarried('chains of certificates have no such limit')
+  client?.notCarried('mtlsCertificateRef: docs/policies/backend-tls.md')
+  names?.notCarried('verifySubjectAltNames: docs/policies/backend-tls.md')
+  const isSkipped = verify?.text?.toLowerCase() === 'false'
+  verify?.carried()
+  if (isSkipped) {
+    roots?.carried('not used, because certificates are not verified')
+    return { insecureSkipVerify: 'All' }
+  }
+  if (verify === null) {
+    const place = entity.get('url') ?? entity.get('protocol')
+    place?.changed('the certificate of the service is verified')
+  }
+  if (roots == null || roots.items.length === 0) return {}
+  const file = `certificates/${(entity.get('name')?.text ?? 'service').replaceAll(/[^\w.-]/g, '-')}-ca.pem`
+  roots.changed(`write the texts of these certificates to ${file}`)
+  return { caCertificateRefs: [file] }
+}
+
+/** Limits of a service, as policies of its routes. */
+function servicePolicies(
+  entity: Entity,
+  upstream: Readonly<Record<string, unknown>>,
+): Pick<ServiceTarget, 'policies' | 'backendPolicies'> {
+  const [connect, read, retries] = ['connect_timeout', 'read_timeout', 'retries'].map((name) => entity.get(name))
+  connect?.carried()
+  read?.changed('limits the time until the response begins')
+  entity.get('write_timeout')?.notCarried('writes have no limit of their own')
+  retries?.changed('lost connections are retried for idempotent methods alone')
+  const attempts = retries?.number ?? 0
+  return {
+    policies: withoutAbsent({
+      retry: attempts >= 1 ? { attempts: Math.min(Math.round(attempts), 255) } : undefined,
+      ...upstream,
+    }),
+    backendPolicies: withoutAbsent({
+      tcp: limit(connect, 100) === null ? undefined : { connectTimeout: limit(connect, 100) },
+      http: limit(read, 1) === null ? undefined : { requestTimeout: limit(read, 1) },
+    }),
+  }
+}
+
+/** Milliseconds as a duration. */
+function limit(field: Field | null | undefined, least: number): string | null {
+  const found = field?.number ?? 0
+  if (found < 1) return null
+  const time = Math.max(Math.round(found), least)
+  return time % 1000 === 0 ? `${time / 1000}s` : `${time}ms`
+}

@@ -1,0 +1,22 @@
+import type { StatedBehavior } from '../core/test-file.ts'
+import { behaviorOf } from '../http/behavior.ts'
+import type { HttpPort, HttpRule } from '../http/model.ts'
+
+const AUTHENTICATION = ['apiKeyAuthentication', 'basicAuthentication', 'jwtAuthentication']
+
+/** The upstreams of requests; where a credential is required, requests without one get 401. */
+export function statedBehavior(ports: readonly HttpPort[], env: Readonly<Record<string, string>>): StatedBehavior {
+  return behaviorOf(
+    ports.map((port) => ({ ...port, rules: port.rules.map(refused) })),
+    env,
+  )
+}
+
+function refused(rule: HttpRule): HttpRule {
+  const required = AUTHENTICATION.filter((name) => {
+    const policy = rule.policies[name] as { mode?: string } | undefined
+    return policy !== undefined && policy.mode === undefined
+  })
+  if (required.length === 0) return rule
+  return { ...rule, policies: {}, outcome: { kind: 'status', status: 401 } }
+}

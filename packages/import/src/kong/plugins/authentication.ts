@@ -1,0 +1,60 @@
+import type { Consumer } from '../consumers.ts'
+import { markDefaults } from '../entities.ts'
+import type { Plugin } from '../scopes.ts'
+import type { Identity, ReadPlugin } from './plugin.ts'
+
+/** An authentication plugin as a policy. */
+interface Authentication extends Pick<Identity, 'isOneOf' | 'isNobody' | 'name' | 'customId' | 'key'> {
+  readonly plugin: Plugin
+  readonly consumers: readonly Consumer[]
+  readonly policy: string
+  readonly value: object
+}
+
+export function authentication({ plugin, consumers, policy, value, ...identity }: Authentication): ReadPlugin {
+  const { config } = plugin
+  const hide = config.get('hide_credentials')
+  hide?.carried()
+  const anonymous = anonymousOf(plugin, consumers)
+  markDefaults((name) => config.get(name), {
+    run_on_preflight: {
+      value: true,
+      otherwise: 'requests with the method OPTIONS need a credential, unless cors responds to them',
+    },
+    realm: { value: null, otherwise: 'the realm of a challenge is that of the policy' },
+  })
+  return {
+    identity: { ...identity, hidesCredential: hide?.isTrue === true, anonymous },
+    effect: (state) => ({
+      ...state,
+      policies: { ...state.policies, [policy]: anonymous === null ? value : { mode: 'Optional', ...value } },
+    }),
+  }
+}
+
+/** The consumer of requests without a credential. Without such a consumer, Kong serves none of these requests. */
+function anonymousOf({ config }: Plugin, consumers: readonly Consumer[]): Consumer | null {
+  const field = config.get('anonymous')
+  if (field === null || field.text === '') return null
+  const found = consumers.find(({ name, field: each }) => [name, each.get('id')?.text].includes(field.text ?? ''))
+  if (found === undefined) field.notCarried('no file has this consumer: requests without a credential are denied')
+  else field.changed('requests with a wrong credential are denied')
+  return found ?? null
+}
+
+/** True when the value of an expression is one of the texts. */
+export function textIn(expression: string, texts: readonly string[]): string {
+  return texts.length === 0 ? 'false' : `${expression} in ${JSON.stringify(texts)}`
+}
+
+/** The text of a table for the value of an expression, which is the same text for most. */
+export function lookup(expression: string, table: readonly (readonly [string, string])[]): string {
+  if (table.every(([from, to]) => from === to)) return expression
+  return `${JSON.stringify(Object.fromEntries(table))}[${expression}]`
+}
+
+/** The table of the ids that consumers have elsewhere; null when there are none. */
+export function customIds(expression: string, table: readonly (readonly [string, Consumer])[]): string | null {
+  const found = table.flatMap(([from, { customId }]) => (customId === null ? [] : [[from, customId] as const]))
+  return found.length === 0 ? null : lookup(expression, found)
+}

@@ -1,0 +1,40 @@
+import type { Plugin } from '../scopes.ts'
+import { readAcl } from './acl.ts'
+import { readBasicAuth } from './basic-auth.ts'
+import { readBotDetection, readCors, readIpRestriction } from './guards.ts'
+import { readJwt } from './jwt.ts'
+import { readKeyAuth } from './key-auth.ts'
+import { readCorrelationId, readNoted } from './observers.ts'
+import { closes, type PluginReader, type ReadPlugin, type Surroundings } from './plugin.ts'
+import { readAdvancedRateLimiting, readRateLimiting } from './rate-limiting.ts'
+import { readRedirect, readRequestTermination, readSizeLimit } from './replies.ts'
+import { readRequestTransformer, readResponseTransformer } from './transformers.ts'
+
+/** Plugins with a counterpart. */
+const READERS: ReadonlyMap<string, PluginReader> = new Map<string, PluginReader>([
+  ['key-auth', readKeyAuth],
+  ['basic-auth', readBasicAuth],
+  ['jwt', readJwt],
+  ['acl', readAcl],
+  ['ip-restriction', readIpRestriction],
+  ['bot-detection', readBotDetection],
+  ['cors', readCors],
+  ['rate-limiting', readRateLimiting],
+  ['rate-limiting-advanced', readAdvancedRateLimiting],
+  ['request-termination', readRequestTermination],
+  ['redirect', readRedirect],
+  ['request-size-limiting', readSizeLimit],
+  ['request-transformer', readRequestTransformer],
+  ['response-transformer', readResponseTransformer],
+  ['correlation-id', readCorrelationId],
+])
+
+/** Plugins that work while credentials are checked, so they come first. */
+export const AUTHENTICATION = ['key-auth', 'basic-auth', 'jwt']
+
+export function readPlugin(plugin: Plugin, surroundings: Surroundings): ReadPlugin {
+  plugin.entity.field.get('name')?.carried()
+  const reader = READERS.get(plugin.name)
+  if (reader !== undefined) return reader(plugin, surroundings)
+  return readNoted(plugin) ?? closes(plugin, 'it may protect its requests')
+}

@@ -1,0 +1,185 @@
+import { Variable } from '../../core/config-yaml.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { isPlainPath } from '../../http/paths.ts'
+import { textsOf } from '../entities.ts'
+import { variableOfText } from '../placeholders.ts'
+import type { Plugin } from '../scopes.ts'
+import { closes, type Effect, effectOf, type PluginState, type ReadPlugin, type Surroundings } from './plugin.ts'
+
+const SECRET = /authorization|api-?key|token|secret|password|cookie/i
+const OWN =
+  /^(x-forwarded-(for|proto|host|port)|connection|upgrade|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection)$/i
+const VERBS = ['remove', 'rename', 'replace', 'add', 'append', 'allow'] as const
+
+interface HeaderChange {
+  readonly verb: (typeof VERBS)[number]
+  readonly name: string
+  /** A text, a variable, or the new name of a header. */
+  readonly value: string | Variable
+}
+
+/** The longest list of headers that a policy sets. */
+const MOST_HEADERS = 16
+
+export function readRequestTransformer(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
+  const { config } = plugin
+  const effects: Effect[] = []
+  let lost = ''
+  const method = config.get('http_method')
+  if (method !== null && /^[A-Z]{1,20}$/.test(method.text ?? '')) {
+    method.carried()
+    effects.push((state, when) => withHeader(state, ':method', JSON.stringify(method.text), when))
+  }
+  for (const verb of VERBS) {
+    const part = config.get(verb)
+    for (const [place, field] of part?.members ?? []) {
+      if (isEmpty(field)) field.carried()
+      else if (place === 'headers') {
+        for (const change of readHeaders(field, verb, variables)) {
+          if (change === null) lost = 'a header'
+          else effects.push(requestHeader(change))
+        }
+      } else if (place === 'querystring' && ['add', 'replace'].includes(verb) && isPlain(textsOf(field))) {
+        field.changed(
+          verb === 'add'
+            ? 'also when the client sends the parameter'
+            : 'also when the client does not send the parameter',
+        )
+        for (const text of textsOf(field)) effects.push(queryParameter(text))
+      } else if (
+        place === 'uri' &&
+        verb === 'replace' &&
+        isPlainPath(field.text ?? '') &&
+        !(field.text ?? '').includes('$')
+      ) {
+        field.carried()
+        effects.push(replacedPath(field.text ?? ''))
+      } else {
+        field.notCarried('write a transformation: docs/policies/traffic-transformation.md', true)
+        lost = place
+      }
+    }
+  }
+  if (lost !== '') return closes(plugin, `its change of ${lost.slice(0, 20)} has no counterpart`)
+  return effectOf(inOrder(effects))
+}
+
+export function readResponseTransformer(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
+  const { config } = plugin
+  const effects: Effect[] = []
+  let isLost = false
+  for (const verb of VERBS) {
+    const part = config.get(verb)
+    for (const [place, field] of part?.members ?? []) {
+      if (isEmpty(field) || /_types$/.test(place)) field.carried()
+      else if (place === 'headers' && verb !== 'allow') {
+        for (const change of readHeaders(field, verb, variables)) {
+          if (change === null || change.verb === 'rename') isLost = true
+          else effects.push(responseHeader(change))
+        }
+      } else {
+        field.notCarried('write a transformation: docs/policies/traffic-transformation.md', true)
+        isLost = true
+      }
+    }
+  }
+  if (isLost) return closes(plugin, 'a change of responses has no counterpart')
+  return effectOf(inOrder(effects))
+}
+
+function inOrder(effects: readonly Effect[]): Effect {
+  return (state, when, route) => {
+    let found: PluginState | null = state
+    for (const effect of effects) found = found === null ? null : effect(found, when, route)
+    if (found === null || found.request.length > MOST_HEADERS || found.response.length > MOST_HEADERS) return null
+    return found
+  }
+}
+
+function isEmpty(field: Field): boolean {
+  return field.text === null ? field.items.length === 0 && field.members.length === 0 : field.text === ''
+}
+
+function isPlain(texts: readonly string[]): boolean {
+  return texts.every((text) => /^[\w.-]+:[^$]*$/.test(text) && !/[^\x20-\x7e]/.test(text))
+}
+
+/** Headers as `name:value`, or names alone; null for what cannot be carried. */
+function readHeaders(
+  field: Field,
+  verb: HeaderChange['verb'],
+  variables: Surroundings['variables'],
+): (HeaderChange | null)[] {
+  field.carried()
+  const items = field.text === null ? field.items : [field]
+  return items.map((item) => {
+    const text = item.text ?? ''
+    const [, name = '', value = ''] = /^([^:]*)(?::([^]*))?$/.exec(text) ?? []
+    const lower = name.trim().toLowerCase()
+    const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(lower) && !OWN.test(lower)
+    const found = value.trim()
+    const named = variableOfText(found)
+    if (!isName || (named === null && /\$\(|[^\x20-\x7e]/.test(found)) || verb === 'allow') {
+      item.notCarried('the gateway sends this header, or its value is a template', true)
+      return null
+    }
+    if (verb === 'rename') return { verb, name: lower, value: found.toLowerCase() }
+    if (named === null && (found === '' || verb === 'remove' || !SECRET.test(lower)))
+      return { verb, name: lower, value: found }
+    const variable = named ?? variables.ofField(item, lower, 'example')
+    variables.add(variable, 'example')
+    item.changed(`its value is taken from the variable ${variable}`)
+    return { verb, name: lower, value: new Variable(variable) }
+  })
+}
+
+function withHeader(state: PluginState, name: string, value: string | object, when: string | null): PluginState {
+  return { ...state, request: [...state.request, { name, value, when }] }
+}
+
+function requestHeader({ verb, name, value }: HeaderChange): Effect {
+  return (state, when) => {
+    if (name === 'host') {
+      if (typeof value !== 'string' || when !== null || verb === 'remove') return null
+      return { ...state, policies: { ...state.policies, urlRewrite: { authority: { full: value } } } }
+    }
+    const quoted = JSON.stringify(name)
+    const own = `request.headers[${quoted}]`
+    if (typeof value !== 'string')
+      return when === null && verb !== 'append' ? withHeader(state, name, value, null) : null
+    const text = JSON.stringify(value)
+    switch (verb) {
+      case 'remove':
+        return withHeader(state, name, '[]', when)
+      case 'rename':
+        return withHeader(withHeader(state, value, own, when), name, '[]', when)
+      case 'replace':
+        return withHeader(state, name, `${quoted} in request.headers ? dyn(${text}) : dyn([])`, when)
+      case 'append':
+        return withHeader(state, name, `default(request.headers.raw()[${quoted}], []) + [${text}]`, when)
+      case 'add':
+        return withHeader(state, name, `default(${own}, ${text})`, when)
+      case 'allow':
+        return null
+    }
+  }
+}
+
+function responseHeader({ verb, name, value }: HeaderChange): Effect {
+  return (state, when) => {
+    if (typeof value !== 'string' && (when !== null || verb === 'add' || verb === 'replace')) return null
+    const kind = { remove: 'remove', append: 'add', replace: 'replace', add: 'default' } as const
+    const found = kind[verb as keyof typeof kind]
+    return { ...state, response: [...state.response, { verb: found, name, value, when }] }
+  }
+}
+
+function queryParameter(text: string): Effect {
+  const [, name = '', value = ''] = /^([^:]*):([^]*)$/.exec(text) ?? []
+  const call = `.setQuery(${JSON.stringify(name)}, ${JSON.stringify(value)})`
+  return (state, when) => (when === null ? { ...state, queryCalls: [...state.queryCalls, call] } : null)
+}
+
+function replacedPath(path: string): Effect {
+  return (state, when) => (when === null ? { ...state, newPath: path } : null)
+}

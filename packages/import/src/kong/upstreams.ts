@@ -1,0 +1,96 @@
+import type { Field } from '../core/yaml-field.ts'
+import { Entity, markDefaults, referenceOf } from './entities.ts'
+
+/** Servers with a name of their own, which services have as their host. */
+interface Upstream {
+  readonly name: string
+  readonly field: Field
+  readonly targets: readonly Field[]
+  /** The `Host` that servers get; null for their own names. */
+  readonly hostHeader: string | null
+  /** Policies of the routes that lead there. */
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+export type Upstreams = ReadonlyMap<string, Upstream>
+
+export function readUpstreams(roots: readonly Field[]): Upstreams {
+  const all = (name: string): Field[] => roots.flatMap((root) => [...(root.get(name)?.items ?? [])])
+  const found = all('upstreams').map((field): Upstream => {
+    const entity = new Entity(field, null)
+    entity.markLabels()
+    const names = [field.get('name')?.text, field.get('id')?.text]
+    field.get('name')?.carried()
+    const own = all('targets').filter((target) => names.includes(referenceOf(target.get('upstream'))))
+    for (const each of own) each.get('upstream')?.carried()
+    const header = field.get('host_header')
+    header?.carried()
+    markOptions(field)
+    return {
+      ...{ name: names[0] ?? '', field, targets: [...(field.get('targets')?.items ?? []), ...own] },
+      hostHeader: header?.text ?? null,
+      policies: stickyPolicy(field),
+    }
+  })
+  return new Map(found.map((upstream) => [upstream.name, upstream]))
+}
+
+interface Target {
+  readonly host: string
+  readonly port: number
+  readonly weight: number
+}
+
+/** The targets that get requests; their addresses have no port when it is the default one, 8000. */
+export function readTargets({ targets }: Upstream): Target[] {
+  return targets.flatMap((field) => {
+    new Entity(field, null).markLabels()
+    const [target, weight] = [field.get('target'), field.get('weight')]
+    const [, host = '', port = '8000'] = /^(\[.*\]|[^:]*)(?::(\d{1,5}))?$/.exec(target?.text ?? '') ?? []
+    if (host === '') {
+      target?.notCarried('it is not a host with a port')
+      return []
+    }
+    target?.carried()
+    weight?.carried()
+    const share = weight?.number ?? 100
+    return [{ host, port: Number(port), weight: Number.isInteger(share) && share >= 0 ? Math.min(share, 65_535) : 100 }]
+  })
+}
+
+/** Sessions by cookie; other keys have no counterpart. */
+function stickyPolicy(field: Field): Record<string, unknown> {
+  const [on, cookie] = [field.get('hash_on'), field.get('hash_on_cookie')]
+  if (on?.text === 'cookie') {
+    on.changed('the gateway chooses the value of the cookie')
+    cookie?.carried()
+    field.get('hash_on_cookie_path')?.carried()
+    const name = cookie?.text ?? ''
+    return { sessionPersistence: /^[\w-]+$/.test(name) ? { sessionName: name } : {} }
+  }
+  if (on === null || on.text === 'none') on?.carried('the default')
+  else on.notCarried('requests are spread by load: sessionPersistence keeps clients at a server')
+  return {}
+}
+
+function markOptions(field: Field): void {
+  const algorithm = field.get('algorithm')
+  algorithm?.changed('the faster of two random addresses is used: docs/backends.md')
+  field.get('slots')?.carried('no effect on requests')
+  const checks = field.get('healthchecks')
+  if (checks !== null) {
+    const isActive = ['http', 'healthy', 'unhealthy'].some(
+      (name) => (checks.get('active')?.get(name)?.members ?? []).length > 0,
+    )
+    if (isActive) checks.get('active')?.notCarried('health is learned from traffic: docs/backends.md')
+    else checks.get('active')?.carried('the default')
+    checks.get('passive')?.notCarried('a health policy evicts backends: docs/policies/backend-health.md')
+    checks.get('threshold')?.notCarried('a health policy evicts backends: docs/policies/backend-health.md')
+  }
+  field.get('client_certificate')?.notCarried('mtlsCertificateRef: docs/policies/backend-tls.md')
+  markDefaults((name) => field.get(name), {
+    hash_fallback: { value: 'none', otherwise: 'sessionPersistence falls back by itself' },
+    use_srv_name: { value: false, otherwise: 'SRV records are not used' },
+    hash_on_cookie_path: { value: '/', otherwise: 'no cookie is used' },
+  })
+}
