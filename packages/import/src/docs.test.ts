@@ -34,6 +34,7 @@ test('the example of docs/migrating/litellm.md is what the import writes, but fo
 
 const pages: [string, SourceKind, string][] = [
   ['migrating/caddy.md', 'caddy', 'Caddyfile'],
+  ['migrating/envoy.md', 'envoy', 'envoy.yaml'],
   ['migrating/haproxy.md', 'haproxy', 'haproxy.cfg'],
   ['migrating/kong.md', 'kong', 'kong.yaml'],
   ['migrating/traefik.md', 'traefik', 'dynamic.yaml'],

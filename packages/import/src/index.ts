@@ -1,5 +1,6 @@
 import type { Importer } from './core/import-result.ts'
 import { importCaddy } from './caddy/import-caddy.ts'
+import { importEnvoy } from './envoy/import-envoy.ts'
 import { importHaproxy } from './haproxy/import-haproxy.ts'
 import { importKong } from './kong/import-kong.ts'
 import { importLitellm } from './litellm/import-litellm.ts'
@@ -15,6 +16,7 @@ export { positionText, type SourceText } from './core/source.ts'
 /** The gateways whose configs can be imported. */
 export const importers = {
   caddy: importCaddy,
+  envoy: importEnvoy,
   haproxy: importHaproxy,
   kong: importKong,
   litellm: importLitellm,

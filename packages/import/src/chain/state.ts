@@ -7,6 +7,8 @@ export interface RequestHeader {
   readonly value: string | object
   /** An expression that is true for the requests that get it; null for all. */
   readonly when: string | null
+  /** Whether the header is a further line, beside those that the request has. */
+  readonly isAdded?: true
 }
 
 export interface ResponseHeader {
@@ -44,19 +46,24 @@ export function policiesOf(state: State, isProxy: boolean): Record<string, unkno
     metadata.set(when, name)
     return `metadata.${name}`
   }
-  const request = isProxy ? requestChanges(state) : { set: [], fixed: [] }
+  const request = isProxy ? requestChanges(state) : { set: [], fixed: [], add: [], fixedAdd: [] }
   const response = responseChanges(state, condition)
   const set = [...request.set, ...(expression === null ? [] : [{ name: ':path', value: expression }])]
   const requestPart = withoutAbsent({
     metadata: metadata.size === 0 ? undefined : Object.fromEntries([...metadata].map(([when, name]) => [name, when])),
+    add: request.add.length === 0 ? undefined : request.add.slice(0, 16),
     set: set.length === 0 ? undefined : set.slice(0, 16),
   })
   const transformation = withoutAbsent({
     request: Object.keys(requestPart).length === 0 ? undefined : requestPart,
     response: response.computed.length === 0 ? undefined : { set: response.computed.slice(0, 16) },
   })
+  const fixed = withoutAbsent({
+    add: request.fixedAdd.length === 0 ? undefined : request.fixedAdd.slice(0, 16),
+    set: request.fixed.length === 0 ? undefined : request.fixed.slice(0, 16),
+  })
   const modifiers = withoutAbsent({
-    request: request.fixed.length === 0 ? undefined : { set: request.fixed.slice(0, 16) },
+    request: Object.keys(fixed).length === 0 ? undefined : fixed,
     response: Object.keys(response.fixed).length === 0 ? undefined : response.fixed,
   })
   return withoutAbsent({
@@ -67,21 +74,52 @@ export function policiesOf(state: State, isProxy: boolean): Record<string, unkno
   })
 }
 
-function requestChanges({ request }: State): { set: object[]; fixed: object[] } {
+interface RequestChanges {
+  readonly set: object[]
+  readonly fixed: object[]
+  readonly add: object[]
+  readonly fixedAdd: object[]
+}
+
+function requestChanges({ request }: State): RequestChanges {
   const byName = Map.groupBy(request, ({ name }) => name)
-  const [set, fixed]: [object[], object[]] = [[], []]
+  const changes: RequestChanges = { set: [], fixed: [], add: [], fixedAdd: [] }
   for (const [name, list] of byName) {
-    const last = list.at(-1)
-    if (typeof last?.value === 'object') fixed.push({ name, value: last.value })
-    else {
-      const value = list.reduce(
-        (before, each) => (typeof each.value === 'object' ? before : choice(each.when, each.value, before)),
-        `request.headers[${JSON.stringify(name)}]`,
-      )
-      set.push({ name, value })
-    }
+    const variable = list.findLast(({ value }) => typeof value === 'object')
+    if (list.every(({ isAdded, when }) => isAdded === true && when === null)) {
+      for (const { value } of list) {
+        const text = literalOf(value)
+        if (text === null) changes.add.push({ name, value })
+        else changes.fixedAdd.push({ name, value: text })
+      }
+    } else if (variable !== undefined) changes.fixed.push({ name, value: variable.value })
+    else changes.set.push({ name, value: valueAfter(name, list) })
   }
-  return { set, fixed }
+  return changes
+}
+
+/** The value of a header after several changes: a text, or a list of lines where one was added. */
+function valueAfter(name: string, list: readonly RequestHeader[]): string {
+  let text = `request.headers[${JSON.stringify(name)}]`
+  let lines = `default(request.headers.raw()[${JSON.stringify(name)}], [])`
+  for (const { value, when, isAdded } of list) {
+    if (typeof value === 'object') continue
+    if (isAdded === true) {
+      lines = lines === '[]' ? `[${value}]` : `${lines} + [${value}]`
+      text = lines
+      continue
+    }
+    const own = value === '[]' ? '[]' : `[${value}]`
+    lines = when === null ? own : `((${when}) ? ${own} : ${lines})`
+    text = choice(when, value, text)
+  }
+  return text
+}
+
+/** The value of a header without an expression: a variable, or the text of a literal. */
+function literalOf(value: string | object): string | object | null {
+  if (typeof value === 'object') return value
+  return /^"(?:[^"\\]|\\["\\])*"$/.test(value) ? (JSON.parse(value) as string) : null
 }
 
 function choice(when: string | null, value: string, otherwise: string): string {

@@ -61,6 +61,8 @@ export interface Certificate {
   readonly key: string
   /** Authorities of client certificates; null without. */
   readonly root: string | null
+  /** Whether clients without a certificate are accepted, with `root`. */
+  readonly clientCertificates?: 'Request'
 }
 
 export interface HttpPort {

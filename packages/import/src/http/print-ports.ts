@@ -35,11 +35,11 @@ function listenersOf(
   }))
 }
 
-function tlsOf({ hostname, cert, key, root }: Certificate): object {
+function tlsOf({ hostname, cert, key, root, clientCertificates }: Certificate): object {
   return withoutAbsent({
     protocol: 'HTTPS',
     hostname: hostname === null ? undefined : printHost(hostname),
-    tls: withoutAbsent({ cert, key, root: root ?? undefined }),
+    tls: withoutAbsent({ cert, key, root: root ?? undefined, clientCertificates }),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Field } from '../core/yaml-field.ts'
-import { textsOf } from './report-field.ts'
+import { textsOf } from '../chain/field-directive.ts'
 
 /** A port of the static configuration. */
 export interface EntryPoint {

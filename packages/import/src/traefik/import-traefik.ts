@@ -2,7 +2,8 @@ import { statusReply } from '../chain/replies.ts'
 import { FIRST_STATE } from '../chain/state.ts'
 import type { ImportedConfig, ImportResult } from '../core/import-result.ts'
 import { sortReport } from '../core/report.ts'
-import { positionText, problemsOf, SourceError, type SourceText } from '../core/source.ts'
+import { problemsOf, SourceError, type SourceText } from '../core/source.ts'
+import { SecretVariables } from '../core/secret-variables.ts'
 import { type Field, readYaml } from '../core/yaml-field.ts'
 import { behaviorOf } from '../http/behavior.ts'
 import { type Entry, rulesOfEntries } from '../http/entries.ts'
@@ -11,7 +12,7 @@ import type { Certificate, HttpPort } from '../http/model.ts'
 import { printPorts } from '../http/print-ports.ts'
 import { type EntryPoint, readEntryPoints, standardEntryPoint } from './entry-points.ts'
 import type { Middlewares } from './middlewares.ts'
-import { directiveOf, textsOf } from './report-field.ts'
+import { directiveOf, textsOf } from '../chain/field-directive.ts'
 import { entriesOfRouter, readRouters, type Router } from './routers.ts'
 import { readServices, type Services } from './services.ts'
 
@@ -30,7 +31,7 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
   const points = pointsOf(roots, routers)
   const middlewares: Middlewares = new Map(roots.flatMap((root) => root.get('http')?.get('middlewares')?.members ?? []))
   const services = readServices(roots)
-  const secrets = new Secrets()
+  const secrets = new SecretVariables()
   for (const root of roots) noteSections(root)
   const certificate = readCertificate(roots)
   const ports = joinPorts(
@@ -50,27 +51,7 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
     roots.flatMap((root) => root.reportOf()),
     sources.map(({ name }) => name),
   )
-  return { config: { binds: printPorts(ports) }, report, behavior: behaviorOf(ports, secrets.values) }
-}
-
-/** Variables for secrets of the source. */
-class Secrets {
-  readonly #names = new Map<string, string>()
-
-  nameOf(field: Field, header: string): string {
-    const key = positionText(field.at)
-    const known = this.#names.get(key)
-    if (known !== undefined) return known
-    const base = header.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
-    let name = base
-    for (let number = 2; [...this.#names.values()].includes(name); number++) name = `${base}_${number}`
-    this.#names.set(key, name)
-    return name
-  }
-
-  get values(): Record<string, string> {
-    return Object.fromEntries([...this.#names.values()].map((name) => [name, 'example']))
-  }
+  return { config: { binds: printPorts(ports) }, report, behavior: behaviorOf(ports, secrets.examples) }
 }
 
 /** The entry points of the files, and the standard ones that routers name. */
@@ -105,7 +86,7 @@ interface Surroundings {
   readonly routers: readonly Router[]
   readonly middlewares: Middlewares
   readonly services: Services
-  readonly secrets: Secrets
+  readonly secrets: SecretVariables
   readonly certificate: Omit<Certificate, 'hostname'>
 }
 

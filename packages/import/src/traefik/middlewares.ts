@@ -1,4 +1,5 @@
-import { policiesOf, type State } from '../chain/state.ts'
+import { denial, effect, guard, policy } from '../chain/effects.ts'
+import { policiesOf } from '../chain/state.ts'
 import { type PathState, withoutPrefix } from '../chain/path-state.ts'
 import { closed, final, notImported, statusReply } from '../chain/replies.ts'
 import type { Directive, Handler } from '../chain/routes.ts'
@@ -7,7 +8,7 @@ import type { Field } from '../core/yaml-field.ts'
 import { cidrOf, hostPortOf } from '../http/addresses.ts'
 import { isSettable } from '../http/header-names.ts'
 import { isPlainPath } from '../http/paths.ts'
-import { directiveOf, textsOf } from './report-field.ts'
+import { directiveOf, textsOf } from '../chain/field-directive.ts'
 
 /** The middlewares of all files by name. */
 export type Middlewares = ReadonlyMap<string, Field>
@@ -45,24 +46,6 @@ export function readMiddlewares(
       return readMiddlewares(textsOf(list), known, owner, facts, [...chains, name])
     }
     return readMiddleware(kind, options, facts)
-  })
-}
-
-function effect(apply: (state: State) => State): Handler {
-  return { kind: 'effect', apply, applyIf: null, ifUnsure: apply }
-}
-
-function policy(name: string, value: object): Handler {
-  return effect((state) => ({ ...state, policies: { ...state.policies, [name]: value } }))
-}
-
-/** A policy that each request must pass. Requests that must pass a second one of its kind are denied. */
-function guard(options: Field, name: string, value: object): Handler {
-  return effect((state) => {
-    const known = state.policies[name]
-    if (known === undefined || known === value) return { ...state, policies: { ...state.policies, [name]: value } }
-    options.notCarried('its requests pass another one before; requests get 403 until you replace it', true)
-    return { ...state, denials: [...state.denials, 'true'] }
   })
 }
 
@@ -129,9 +112,9 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
           : undefined
       return [
         guard(
-          options,
           'basicAuthentication',
           withoutAbsent({ realm: name, ...(file === undefined ? { users } : { secretRef: { file } }) }),
+          (why) => options.notCarried(why, true),
         ),
       ]
     }
@@ -145,7 +128,7 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
         return close('it reads the address from a header: frontend.forwardedHeaders')
       options.carried()
       const any = ranges.map((range) => `cidr(${JSON.stringify(range)}).containsIP(source.address)`).join(' || ')
-      return [effect((state) => ({ ...state, denials: [...state.denials, `!(${any})`] }))]
+      return [denial(`!(${any})`)]
     }
     case 'rateLimit': {
       const limit = limitOf(options)
@@ -398,20 +381,24 @@ function forwardAuth(options: Field, close: (why: string) => Handler[]): Handler
     true,
   )
   return [
-    guard(options, 'extAuth', {
-      backendRef: { host },
-      http: withoutAbsent({
-        path: JSON.stringify(rest),
-        allowedRequestHeaders: requested,
-        addRequestHeaders: {
-          'x-forwarded-host': 'request.host',
-          'x-forwarded-method': 'request.method',
-          'x-forwarded-proto': 'request.scheme',
-          'x-forwarded-uri': 'request.pathAndQuery',
-        },
-        allowedResponseHeaders: copied.length === 0 ? undefined : copied.map((name) => name.toLowerCase()),
-      }),
-    }),
+    guard(
+      'extAuth',
+      {
+        backendRef: { host },
+        http: withoutAbsent({
+          path: JSON.stringify(rest),
+          allowedRequestHeaders: requested,
+          addRequestHeaders: {
+            'x-forwarded-host': 'request.host',
+            'x-forwarded-method': 'request.method',
+            'x-forwarded-proto': 'request.scheme',
+            'x-forwarded-uri': 'request.pathAndQuery',
+          },
+          allowedResponseHeaders: copied.length === 0 ? undefined : copied.map((name) => name.toLowerCase()),
+        }),
+      },
+      (why) => options.notCarried(why, true),
+    ),
   ]
 }
 

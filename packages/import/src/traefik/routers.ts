@@ -9,7 +9,7 @@ import type { Field } from '../core/yaml-field.ts'
 import type { Condition } from '../http/conditions.ts'
 import type { Action, Entry } from '../http/entries.ts'
 import { type Middlewares, type PortFacts, readMiddlewares } from './middlewares.ts'
-import { directiveOf, textsOf } from './report-field.ts'
+import { directiveOf, textsOf } from '../chain/field-directive.ts'
 import { readRule } from './rule.ts'
 import type { Service, Services } from './services.ts'
 

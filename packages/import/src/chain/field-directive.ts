@@ -1,4 +1,4 @@
-import type { Directive } from '../chain/routes.ts'
+import type { Directive } from './routes.ts'
 import type { Field } from '../core/yaml-field.ts'
 
 /** A field as a directive of a chain; its note does not replace those of the fields below. */

@@ -1,0 +1,111 @@
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { hostPortOf } from '../../http/addresses.ts'
+import type { Cluster, Clusters } from './clusters.ts'
+import { commonDivisor, wholeWeights } from './endpoints.ts'
+import { listAt, memberAt, takeText } from '../messages/message.ts'
+
+interface Backend {
+  readonly host?: string
+  readonly dynamicForwardProxy?: object
+  readonly weight?: number
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+/** The backends of a route. */
+interface Destinations {
+  readonly backends: readonly Backend[]
+  /** Null when they are not known before a request. */
+  readonly addresses: readonly string[] | null
+}
+
+interface Share {
+  readonly cluster: Cluster
+  readonly weight: number
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+/** The destinations of a route or a TCP proxy; a text says why there are none. */
+export function destinationsOf(action: Field, clusters: Clusters): Destinations | string {
+  for (const name of ['cluster_header', 'cluster_specifier_plugin', 'inline_cluster_specifier_plugin']) {
+    const field = memberAt(action, name)
+    if (field === null) continue
+    field.notCarried('a route names its backends')
+    return 'its cluster is not known before a request'
+  }
+  const shares = sharesOf(action, clusters)
+  if (typeof shares === 'string') return shares
+  const isDynamic = shares.some(({ cluster }) => cluster.isDynamic)
+  // Each cluster has the same share of each of its endpoints.
+  const sums = shares.map(({ cluster }) => cluster.endpoints.reduce((total, { weight }) => total + weight, 0))
+  const multiple = sums.reduce((one, other) => (one * Math.max(other, 1)) / commonDivisor(one, Math.max(other, 1)), 1)
+  const found = shares.flatMap(({ cluster, weight, policies }, index): (Backend & { weight: number })[] => {
+    const own = { ...cluster.policies, ...policies }
+    if (cluster.isDynamic) return [{ dynamicForwardProxy: {}, weight: weight * multiple, policies: own }]
+    const scale = multiple / Math.max(sums[index] ?? 1, 1)
+    return cluster.endpoints.map(({ host, weight: share }) => ({
+      host,
+      weight: weight * share * scale,
+      policies: own,
+    }))
+  })
+  if (found.length > 64) return 'a route has at most 64 backends'
+  const weighted = wholeWeights(found).map(({ weight, ...each }): Backend =>
+    weight === 1 ? each : withoutAbsent({ ...each, weight }),
+  )
+  const addresses = weighted.flatMap((each) => (each.weight === 0 ? [] : (each.host ?? [])))
+  return { backends: weighted, addresses: isDynamic || addresses.length === 0 ? null : addresses }
+}
+
+function sharesOf(action: Field, clusters: Clusters): Share[] | string {
+  const single = memberAt(action, 'cluster')
+  if (single !== null) {
+    const cluster = clusters(single.text ?? '')
+    if (typeof cluster === 'string') {
+      single.notCarried(cluster)
+      return cluster
+    }
+    single.carried()
+    return [{ cluster, weight: 1, policies: {} }]
+  }
+  const weighted = memberAt(action, 'weighted_clusters')
+  memberAt(weighted, 'total_weight')?.carried('the weights have their own sum')
+  memberAt(weighted, 'runtime_key_prefix')?.notCarried('there is no runtime')
+  const found: Share[] = []
+  for (const entry of listAt(weighted, 'clusters')) {
+    const share = shareOf(entry, clusters)
+    if (typeof share === 'string') return share
+    found.push(share)
+  }
+  return found.length === 0 ? 'it has no cluster' : found
+}
+
+function shareOf(entry: Field, clusters: Clusters): Share | string {
+  const name = memberAt(entry, 'name')
+  const cluster = clusters(takeText(entry, 'name') ?? '')
+  if (typeof cluster === 'string') {
+    name?.notCarried(cluster)
+    return cluster
+  }
+  const weight = memberAt(entry, 'weight')
+  weight?.carried()
+  const host = memberAt(entry, 'host_rewrite_literal')
+  const isHost = hostPortOf(host?.text ?? '', 80) !== null
+  if (isHost) host?.carried()
+  for (const [key, note] of Object.entries(NOTES))
+    memberAt(entry, key)?.notCarried(note, key === 'typed_per_filter_config')
+  if (memberAt(entry, 'metadata_match') !== null) return 'backends have no subsets'
+  return {
+    ...{ cluster, weight: weight?.number ?? 0 },
+    policies: isHost ? { urlRewrite: { authority: { full: host?.text } } } : {},
+  }
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  request_headers_to_add: 'a backend changes headers with a transformation',
+  request_headers_to_remove: 'a backend changes headers with a transformation',
+  response_headers_to_add: 'a backend changes headers with a transformation',
+  response_headers_to_remove: 'a backend changes headers with a transformation',
+  typed_per_filter_config: 'filters have the config of the route',
+  metadata_match: 'backends have no subsets',
+}

@@ -1,0 +1,55 @@
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { listAt, memberAt, takeText, typedConfig, typeOf } from '../messages/message.ts'
+import { fileOf, type Secrets } from '../messages/secrets.ts'
+import { trustOf } from '../messages/trust.ts'
+
+/** The TLS policy of a cluster; undefined for plain text. Servers are always verified. */
+export function readUpstreamTls(cluster: Field, secrets: Secrets): object | undefined {
+  const socket = memberAt(cluster, 'transport_socket')
+  if (socket === null) return undefined
+  takeText(socket, 'name')
+  const config = typedConfig(socket)
+  const type = typeOf(config)
+  if (type.endsWith('transport_sockets.raw_buffer')) return undefined
+  if (type !== 'transport_sockets.tls') {
+    socket.notCarried('the kind of connection has no counterpart: TLS is used instead', true)
+    return {}
+  }
+  const sni = memberAt(config, 'sni')
+  const isName = sni !== null && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(sni.text ?? '')
+  if (isName) sni.carried()
+  else sni?.notCarried('it is not a host name')
+  for (const name of ['allow_renegotiation', 'max_session_keys', 'enforce_rsa_key_usage'])
+    memberAt(config, name)?.notCarried('the client of TLS has fixed options')
+  for (const name of ['auto_host_sni', 'auto_sni_san_validation'])
+    memberAt(config, name)?.changed('the server name is that of the backend')
+  const common = memberAt(config, 'common_tls_context')
+  memberAt(common, 'tls_params')?.notCarried('versions 1.2 and 1.3 are used')
+  memberAt(common, 'alpn_protocols')?.carried('the HTTP version decides')
+  const trust = trustOf(common, secrets)
+  if (trust === null) config?.get('@type')?.changed('the certificate of the server is verified')
+  return withoutAbsent({
+    sni: isName ? sni.text : undefined,
+    caCertificateRefs: trust?.file == null ? undefined : [trust.file],
+    verifySubjectAltNames: trust === null || trust.names.length === 0 ? undefined : trust.names,
+    mtlsCertificateRef: clientCertificate(common, secrets),
+  })
+}
+
+function clientCertificate(common: Field | null, secrets: Secrets): object | undefined {
+  const [first, ...others] = listAt(common, 'tls_certificates')
+  for (const each of others) each.notCarried('a backend has one client certificate')
+  const reference = listAt(common, 'tls_certificate_sds_secret_configs')[0]
+  const secret = reference === undefined ? null : secrets(memberAt(reference, 'name')?.text ?? '')
+  const certificate = first ?? memberAt(secret, 'tls_certificate')
+  if (certificate == null) {
+    reference?.notCarried('the client certificate comes from a control plane')
+    return undefined
+  }
+  if (secret !== null) reference?.carried()
+  const [cert, key] = [fileOf(memberAt(certificate, 'certificate_chain')), fileOf(memberAt(certificate, 'private_key'))]
+  if (cert !== null && key !== null) return { cert, key }
+  certificate.notCarried('write certificate and key to files: docs/policies/backend-tls.md')
+  return undefined
+}

@@ -1,0 +1,119 @@
+import { guard } from '../../chain/effects.ts'
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import { durationText } from '../../core/duration.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { isPlainPath } from '../../http/paths.ts'
+import { listAt, memberAt, membersOf, runtimePercentOf, takeFlag } from '../messages/message.ts'
+import { closing, type FilterReader } from './filter.ts'
+import { readGrpcService } from './grpc-service.ts'
+import { allowedNames, noteHeaderOptions } from './ext-authz-headers.ts'
+
+/** Reads `ext_authz`: a service that allows or denies requests, by gRPC or HTTP. */
+export const extAuthz: FilterReader = (config, { services }) => {
+  const isGrpc = memberAt(config, 'grpc_service') !== null
+  const http = memberAt(config, 'http_service')
+  const service = readGrpcService(memberAt(config, 'grpc_service') ?? memberAt(http, 'server_uri'), services)
+  if (typeof service === 'string') return closing(config, 'ext_authz', service)
+  const call = isGrpc ? grpcCall(config) : httpCall(http)
+  if (typeof call === 'string') return closing(config, 'ext_authz', call)
+  noteOptions(config)
+  const body = memberAt(config, 'with_request_body')
+  const size = memberAt(body, 'max_request_bytes')
+  size?.carried()
+  memberAt(body, 'allow_partial_message')?.changed('the beginning of longer bodies is sent')
+  memberAt(body, 'pack_as_bytes')?.carried('both forms are sent')
+  const isOpen = takeFlag(config, 'failure_mode_allow')
+  const base = {
+    backendRef: service.ref,
+    ...call,
+    forwardBody: body === null ? undefined : { maxSize: Math.max(1, size?.number ?? 8_192) },
+    failureMode: isOpen ? 'FailOpen' : undefined,
+    timeout: service.seconds === null ? undefined : durationText(service.seconds),
+  }
+  return (override) => {
+    if (takeFlag(override, 'disabled')) return []
+    const settings = memberAt(override, 'check_settings')
+    const isWithoutBody = takeFlag(settings, 'disable_request_body_buffering')
+    const extensions = isGrpc ? contextExtensions(settings) : undefined
+    const grpc = 'grpc' in base ? { ...base.grpc, contextExtensions: extensions } : undefined
+    const value = withoutAbsent({
+      ...base,
+      grpc: grpc === undefined ? undefined : withoutAbsent(grpc),
+      forwardBody: isWithoutBody ? undefined : base.forwardBody,
+    })
+    return [guard('extAuth', value, (why) => config.notCarried(why, true))]
+  }
+}
+
+function grpcCall(config: Field): { grpc: object } {
+  const allowed = memberAt(config, 'allowed_headers')
+  const names = allowed === null ? null : allowedNames(allowed)
+  return { grpc: names === null || names.length === 0 ? {} : { allowedRequestHeaders: names } }
+}
+
+function contextExtensions(settings: Field | null): object | undefined {
+  const extensions = memberAt(settings, 'context_extensions')
+  const found = (extensions?.members ?? []).flatMap(([name, field]) =>
+    field.text === null ? [] : [[name, field.text]],
+  )
+  extensions?.carried()
+  return found.length === 0 ? undefined : Object.fromEntries(found.slice(0, 64))
+}
+
+/** Headers that Envoy sends to every HTTP authorizer; the gateway sends method, path and host of the call itself. */
+const ALWAYS_SENT = ['authorization']
+
+function httpCall(http: Field | null): { http: object } | string {
+  const prefix = memberAt(http, 'path_prefix')
+  const text = (prefix?.text ?? '').replace(/\/$/, '')
+  if (text !== '' && !isPlainPath(text)) return 'its path has odd characters'
+  prefix?.carried()
+  const [request, response] = [memberAt(http, 'authorization_request'), memberAt(http, 'authorization_response')]
+  const sent = [...ALWAYS_SENT, ...allowedNames(memberAt(request, 'allowed_headers'))]
+  const copied = allowedNames(memberAt(response, 'allowed_upstream_headers'))
+  const added = listAt(request, 'headers_to_add').flatMap((field) => {
+    const [name, value] = [memberAt(field, 'key')?.text?.toLowerCase(), memberAt(field, 'value')?.text]
+    field.carried()
+    return name == null || value == null ? [] : [[name, JSON.stringify(value)]]
+  })
+  noteHeaderOptions(response)
+  return {
+    http: withoutAbsent({
+      path: text === '' ? undefined : `${JSON.stringify(text)} + request.pathAndQuery`,
+      allowedRequestHeaders: [...new Set(sent)].slice(0, 64),
+      addRequestHeaders: added.length === 0 ? undefined : Object.fromEntries(added.slice(0, 64)),
+      allowedResponseHeaders: copied.length === 0 ? undefined : copied.slice(0, 64),
+    }),
+  }
+}
+
+function noteOptions(config: Field): void {
+  for (const [name, field] of membersOf(config)) {
+    const note = NOTES[name]
+    if (note !== undefined) field.notCarried(note, name === 'disallowed_headers')
+  }
+  memberAt(config, 'transport_api_version')?.carried()
+  const enabled = memberAt(config, 'filter_enabled')
+  if (runtimePercentOf(enabled, 100) === 100) enabled?.carried()
+  else enabled?.changed('for all requests')
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
+  clear_route_cache: 'the route does not change after the call: phase: PreRouting',
+  status_on_error: 'a failed call gets 403',
+  failure_mode_allow_header_add: 'the header is not sent',
+  metadata_context_namespaces: 'claims are sent; requestMetadata has other values',
+  typed_metadata_context_namespaces: 'requestMetadata has values of expressions',
+  route_metadata_context_namespaces: 'routes have no metadata',
+  include_peer_certificate: 'the identity in the certificate is sent, not the certificate',
+  include_tls_session: 'the session is not sent',
+  bootstrap_metadata_labels_key: 'labels of the gateway are not sent',
+  disallowed_headers: 'list allowedRequestHeaders: docs/policies/traffic-ext-auth.md',
+  filter_enabled_metadata: 'write conditions of the policy',
+  deny_at_disable: 'the call is never disabled',
+  validate_mutations: 'headers are always validated',
+  encode_raw_headers: 'headers are sent as texts',
+  decoder_header_mutation_rules: 'headers that frame a message are never changed',
+  charge_cluster_response_stats: 'metrics have other names: docs/logs-and-metrics.md',
+}

@@ -1,0 +1,66 @@
+import { effect } from '../../chain/effects.ts'
+import type { Handler } from '../../chain/routes.ts'
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import { durationText } from '../../core/duration.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { enumOf, listAt, memberAt, secondsOf, takeFlag } from '../messages/message.ts'
+import { closing, type FilteredRoute, type FilterReader } from './filter.ts'
+import { readGrpcService } from './grpc-service.ts'
+import { descriptorOf } from './rate-limit-actions.ts'
+
+/** Reads `ratelimit`: a service that counts for all gateways, by the descriptors of routes and virtual hosts. */
+export const globalRateLimit: FilterReader = (config, { services }) => {
+  const service = readGrpcService(memberAt(config, 'rate_limit_service', 'grpc_service'), services)
+  if (typeof service === 'string') return closing(config, 'ratelimit', service)
+  memberAt(config, 'rate_limit_service', 'transport_api_version')?.carried()
+  const domain = memberAt(config, 'domain')
+  domain?.carried()
+  const timeout = memberAt(config, 'timeout')
+  const seconds = secondsOf(timeout) ?? service.seconds
+  timeout?.carried()
+  const isClosed = takeFlag(config, 'failure_mode_deny')
+  for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
+  return (override, route) => {
+    const descriptors = limitsOf(override, route).flatMap((limit) => descriptorOf(limit, route.cluster) ?? [])
+    if (descriptors.length === 0) return []
+    const global = withoutAbsent({
+      backendRef: service.ref,
+      domain: memberAt(override, 'domain')?.text ?? domain?.text ?? '',
+      descriptors: descriptors.slice(0, 16),
+      failureMode: isClosed ? undefined : 'FailOpen',
+      timeout: seconds === null || seconds === 0 ? undefined : durationText(seconds),
+    })
+    return [withGlobal(global)]
+  }
+}
+
+function withGlobal(global: object): Handler {
+  return effect((state) => {
+    const known = state.policies['rateLimit'] as object | undefined
+    return { ...state, policies: { ...state.policies, rateLimit: { ...known, global } } }
+  })
+}
+
+/** The RateLimit messages of a route: its own ones, and those of the virtual host where they are included. */
+function limitsOf(override: Field | null, { levels }: FilteredRoute): readonly Field[] {
+  const [route, host] = levels
+  const own = [...listAt(override, 'rate_limits'), ...listAt(memberAt(route ?? null, 'route'), 'rate_limits')]
+  const mode = enumOf(memberAt(override, 'vh_rate_limits'), 'OVERRIDE')
+  memberAt(override, 'vh_rate_limits')?.carried()
+  memberAt(override, 'domain')?.carried()
+  const includes = takeFlag(memberAt(route ?? null, 'route'), 'include_vh_rate_limits') || mode === 'INCLUDE'
+  return own.length > 0 && !includes ? own : [...own, ...(mode === 'IGNORE' ? [] : listAt(host ?? null, 'rate_limits'))]
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
+  stage: 'there are no stages',
+  request_type: 'all requests are counted',
+  rate_limited_as_resource_exhausted: 'gRPC clients get the status of 429',
+  enable_x_ratelimit_headers: 'responses always have x-ratelimit headers',
+  disable_x_envoy_ratelimited_header: 'the header is not sent',
+  rate_limited_status: 'denied requests get 429',
+  status_on_error: 'a failed call gets 500 or passes',
+  response_headers_to_add: 'headers of the service reach the client',
+  failure_mode_deny_percent: 'all requests are treated alike',
+}

@@ -1,0 +1,32 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { memberAt, secondsOf } from '../messages/message.ts'
+import type { Services } from '../clusters/services.ts'
+
+/** A service that the gateway calls. */
+interface CalledService {
+  readonly ref: object
+  /** The time limit of a call; null for the default. */
+  readonly seconds: number | null
+  /** The path of a URL; empty for gRPC. */
+  readonly path: string
+}
+
+/** Reads a GrpcService or an HttpUri; a text says why it cannot be called. */
+export function readGrpcService(field: Field | null, services: Services): CalledService | string {
+  const name = memberAt(field, 'envoy_grpc', 'cluster_name') ?? memberAt(field, 'cluster')
+  if (name?.text == null) return 'the service is not a cluster'
+  const ref = services.refOf(name.text)
+  if (typeof ref === 'string') return ref
+  const uri = memberAt(field, 'uri')
+  const path = /^(?:[a-z]+:\/\/)?[^/?#]*(\/[^#]*)?/.exec(uri?.text ?? '')?.[1] ?? ''
+  uri?.carried('the cluster has the address')
+  name.carried()
+  const timeout = memberAt(field, 'timeout')
+  const seconds = secondsOf(timeout)
+  timeout?.carried()
+  memberAt(field, 'initial_metadata')?.notCarried('calls have no other headers')
+  memberAt(field, 'retry_policy')?.notCarried('a failed call is not repeated')
+  for (const option of ['authority', 'retry_policy', 'max_receive_message_length'])
+    memberAt(field, 'envoy_grpc', option)?.notCarried('calls have fixed options')
+  return { ref, seconds: seconds === 0 ? null : seconds, path }
+}

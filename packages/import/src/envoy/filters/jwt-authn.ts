@@ -1,0 +1,65 @@
+import { effect, guard } from '../../chain/effects.ts'
+import { directiveOf } from '../../chain/field-directive.ts'
+import { closed } from '../../chain/replies.ts'
+import type { Handler, Route } from '../../chain/routes.ts'
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { listAt, memberAt, takeFlag } from '../messages/message.ts'
+import { readRouteMatch } from '../messages/route-match.ts'
+import type { FilterReader } from './filter.ts'
+import { type JwtProvider, readProviders } from './jwt-providers.ts'
+import { claimHeaders } from './jwt-headers.ts'
+import { type Requirement, requirementOf } from './jwt-requirements.ts'
+
+/** Reads `jwt_authn`: the first rule that fits a request says which tokens it needs. */
+export const jwtAuthn: FilterReader = (config, { services }) => {
+  const providers = readProviders(config, services)
+  const named = new Map(memberAt(config, 'requirement_map')?.members ?? [])
+  const preflight = memberAt(config, 'bypass_cors_preflight')
+  if (preflight?.isTrue === true) preflight.changed('preflight requests pass where a cors policy answers them')
+  else preflight?.carried()
+  memberAt(config, 'filter_state_rules')?.notCarried('rules of the filter state have no counterpart', true)
+  memberAt(config, 'strip_failure_response')?.notCarried('responses have a body')
+  memberAt(config, 'stat_prefix')?.notCarried('metrics have other names: docs/logs-and-metrics.md')
+  const rules = listAt(config, 'rules').map((rule): Route => {
+    const statement = { ...directiveOf(rule, 'jwt_authn'), text: 'jwt_authn' }
+    const { condition } = readRouteMatch(memberAt(rule, 'match'))
+    const name = memberAt(rule, 'requirement_name')
+    const required = memberAt(rule, 'requires') ?? named.get(name?.text ?? '') ?? null
+    name?.carried()
+    const handlers = name !== null && required === null ? [closed(statement)] : handlersOf(required, providers)
+    return { statement, condition, group: config, handlers }
+  })
+  return (override) => {
+    if (takeFlag(override, 'disabled')) return []
+    const name = memberAt(override, 'requirement_name')
+    if (name === null) return [{ kind: 'routes', routes: rules }]
+    name.carried()
+    const required = named.get(name.text ?? '')
+    return required === undefined ? [closed(directiveOf(name, 'jwt_authn'))] : handlersOf(required, providers)
+  }
+}
+
+/** An effect that changes nothing, so that the rules behind it are not tried. */
+const NONE: Handler = effect((state) => state)
+
+function handlersOf(required: Field | null, providers: ReadonlyMap<string, JwtProvider | string>): Handler[] {
+  if (required === null || required.members.length === 0) return [NONE]
+  const found = requirementOf(required, providers)
+  if (typeof found === 'string') {
+    required.notCarried(`${found}; requests get 403 until you replace it`, true)
+    return [closed(directiveOf(required, 'jwt_authn'))]
+  }
+  if (found.providers.length === 0) return [NONE]
+  return [guard('jwtAuthentication', policyOf(found), (why) => required.notCarried(why, true)), ...claimHeaders(found)]
+}
+
+function policyOf({ providers, mode }: Requirement): object {
+  return withoutAbsent({
+    mode: mode === 'Strict' ? undefined : mode,
+    providers: providers.map(({ issuer, audiences, jwks }) =>
+      withoutAbsent({ issuer, audiences: audiences.length === 0 ? undefined : audiences, jwks }),
+    ),
+    location: providers[0]?.location ?? undefined,
+  })
+}

@@ -1,0 +1,66 @@
+import { denial } from '../../chain/effects.ts'
+import type { Handler } from '../../chain/routes.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { enumOf, memberAt } from '../messages/message.ts'
+import { type ConnectionFacts, permissionExpression, principalExpression } from './rbac-rules.ts'
+import { joined, negated } from './expressions.ts'
+import { type FilterReader, replaceable } from './filter.ts'
+
+/** Reads `rbac`; the rules for a route replace those for all. */
+export const rbac: FilterReader = (config, { port }) =>
+  replaceable(config, 'rbac', (field) => {
+    const isOfRoute = memberAt(field, 'rbac') !== null
+    const found = denialOf(isOfRoute ? memberAt(field, 'rbac') : field, { port })
+    if (found === null || typeof found === 'object') return [...(found ?? [])].map((each): Handler => denial(each))
+    return found
+  })
+
+/**
+ * The expression that is true for requests that the rules deny, in a list; null without rules. A text says why the rules
+ * cannot be expressed.
+ */
+function denialOf(config: Field | null, facts: ConnectionFacts): string[] | string | null {
+  for (const name of ['shadow_rules', 'shadow_matcher', 'shadow_rules_stat_prefix'])
+    memberAt(config, name)?.notCarried('mode: Shadow of a policy only reports: docs/shadow.md')
+  for (const name of ['rules_stat_prefix', 'stat_prefix', 'track_per_rule_stats'])
+    memberAt(config, name)?.notCarried('metrics have other names: docs/logs-and-metrics.md')
+  if (memberAt(config, 'matcher') !== null) return 'its matcher has no counterpart'
+  const rules = memberAt(config, 'rules')
+  if (rules === null) return null
+  const action = memberAt(rules, 'action')
+  const kind = enumOf(action, 'ALLOW')
+  if (kind === 'LOG') {
+    rules.notCarried('its rules only log')
+    return null
+  }
+  action?.carried()
+  const policies = memberAt(rules, 'policies')
+  const parts: string[] = []
+  for (const [name, policy] of policies?.members ?? []) {
+    const found = policyExpression(policy, facts)
+    if (found === null) return `the policy ${name.slice(0, 40)} cannot be expressed`
+    policy.carried()
+    parts.push(found)
+  }
+  policies?.carried()
+  const expression = joined(parts, '||')
+  const denied = kind === 'ALLOW' ? negated(expression) : expression
+  return denied === 'false' ? null : [denied]
+}
+
+/** A policy holds for requests with one of its permissions and one of its principals. */
+function policyExpression(policy: Field, facts: ConnectionFacts): string | null {
+  if (memberAt(policy, 'condition') !== null || memberAt(policy, 'checked_condition') !== null) return null
+  if (memberAt(policy, 'cel_config') !== null) return null
+  const sides = [
+    (memberAt(policy, 'permissions')?.items ?? []).map((each) => permissionExpression(each, facts)),
+    (memberAt(policy, 'principals')?.items ?? []).map((each) => principalExpression(each, facts)),
+  ]
+  const texts: string[] = []
+  for (const side of sides) {
+    const known = side.flatMap((each) => each ?? [])
+    if (known.length < side.length) return null
+    texts.push(joined(known, '||'))
+  }
+  return joined(texts, '&&')
+}

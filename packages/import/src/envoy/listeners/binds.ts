@@ -1,0 +1,88 @@
+import { withoutAbsent } from '../../core/config-yaml.ts'
+import type { Certificate, HttpPort } from '../../http/model.ts'
+import { printPorts } from '../../http/print-ports.ts'
+import { readManager } from './connection-manager.ts'
+import type { FilterChain } from './filter-chains.ts'
+import type { FilterContext } from '../filters/filter.ts'
+import type { Listener } from './listeners.ts'
+import { guardsOfChain } from './network-filters.ts'
+import { tcpRoute } from './tcp-routes.ts'
+
+/** A bind of the config, and the port whose behavior tests can state; null with TLS or other protocols. */
+interface Bind {
+  readonly bind: object
+  readonly port: HttpPort | null
+}
+
+type Surroundings = Omit<FilterContext, 'port' | 'isTls'>
+
+const MOST_LISTENERS = 64
+
+/** The bind of a listener; null when none of its filter chains can be imported. */
+export function bindOf(listener: Listener, surroundings: Surroundings): Bind | null {
+  const { chains } = listener
+  for (const chain of chains.filter(({ kind, tls }) => kind === 'tcp' && tls !== null))
+    chain.field.notCarried('TLS is ended for HTTP alone: its connections are closed', true)
+  const open = chains.filter(({ kind, tls }) => kind === 'http' || tls === null)
+  const isByName = open.some(({ tls, names }) => tls !== null || names.length > 0)
+  if (isByName) return tlsBind(listener, open, surroundings)
+  const [first, ...others] = open
+  for (const each of others) each.field.notCarried('another filter chain takes all connections of the port', true)
+  if (first === undefined) return null
+  if (first.kind === 'tcp') {
+    const route = tcpRoute(first, surroundings.clusters)
+    return bindWith(listener, [{ name: `tcp-${listener.port}`, protocol: 'TCP', routes: [route] }], null)
+  }
+  const port = httpPort(listener, first, null, surroundings)
+  const [printed] = port.rules.length === 0 ? [] : printPorts([port])
+  return printed === undefined ? null : { bind: printed, port }
+}
+
+function bindWith({ port, address }: Listener, listeners: readonly object[], http: HttpPort | null): Bind {
+  return { bind: withoutAbsent({ port, address: address ?? undefined, listeners }), port: http }
+}
+
+/** Listeners with TLS: HTTPS for each server name, and one that forwards connections without decryption. */
+function tlsBind(listener: Listener, chains: readonly FilterChain[], surroundings: Surroundings): Bind | null {
+  const taken = new Set<string | null>()
+  const listeners: object[] = []
+  const routes: object[] = []
+  for (const chain of chains) {
+    if (chain.kind === 'http' && chain.tls === null) {
+      chain.field.notCarried('a port has TLS or plain text here')
+      continue
+    }
+    const names = (chain.names.length === 0 ? [null] : chain.names).filter((name) => !taken.has(name))
+    if (names.length === 0) {
+      chain.field.notCarried('another filter chain has its server names', true)
+      continue
+    }
+    for (const name of names) taken.add(name)
+    if (chain.tls === null) {
+      if (chain.names.length === 0) chain.field.changed('connections with TLS alone')
+      routes.push(tcpRoute(chain, surroundings.clusters))
+      continue
+    }
+    const { cert, key, root, isOptional } = chain.tls
+    const certificates = names.map((hostname): Certificate => ({
+      ...{ hostname, cert, key, root },
+      ...(isOptional && { clientCertificates: 'Request' as const }),
+    }))
+    const port = httpPort(listener, chain, certificates, surroundings)
+    const [printed] = port.rules.length === 0 ? [] : (printPorts([port]) as { listeners: object[] }[])
+    listeners.push(...(printed?.listeners ?? []))
+  }
+  if (listeners.length >= MOST_LISTENERS) listener.field.notCarried('a port has at most 63 server names', true)
+  if (routes.length > 0) listeners.unshift({ name: `tls-${listener.port}`, protocol: 'TLS', routes })
+  return listeners.length === 0 ? null : bindWith(listener, listeners.slice(0, MOST_LISTENERS), null)
+}
+
+function httpPort(
+  { port, address }: Listener,
+  chain: FilterChain,
+  certificates: readonly Certificate[] | null,
+  surroundings: Surroundings,
+): HttpPort {
+  const facts: FilterContext = { ...surroundings, port, isTls: certificates !== null }
+  return { port, address, certificates, ...readManager(chain.config, facts, guardsOfChain(chain, facts)) }
+}

@@ -1,0 +1,124 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { joined } from '../filters/expressions.ts'
+import { listAt, memberAt, takeFlag, takeText, typedConfig, typeOf } from '../messages/message.ts'
+import { fileOf, type Secrets } from '../messages/secrets.ts'
+import { expressionOfTest } from '../messages/string-matcher.ts'
+import { subjectTests, UNSUPPORTED, validationContext } from '../messages/trust.ts'
+
+/** The TLS of a filter chain. */
+export interface DownstreamTls {
+  readonly cert: string
+  readonly key: string
+  readonly root: string | null
+  /** Whether clients without a certificate are accepted, with `root`. */
+  readonly isOptional: boolean
+  /** An expression that is true for requests of clients with other certificates; null for none. */
+  readonly denial: string | null
+}
+
+/** Reads the transport socket of a filter chain; null for plain text, and a text for other kinds. */
+export function readDownstreamTls(chain: Field, secrets: Secrets): DownstreamTls | string | null {
+  const socket = memberAt(chain, 'transport_socket')
+  if (socket === null) return null
+  takeText(socket, 'name')
+  const config = typedConfig(socket)
+  const type = typeOf(config)
+  if (type === 'transport_sockets.raw_buffer') return null
+  if (type !== 'transport_sockets.tls') return 'the kind of its connections has no counterpart'
+  for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
+  const common = memberAt(config, 'common_tls_context')
+  noteParameters(common)
+  const { cert, key } = certificateOf(common, secrets)
+  return { cert, key, ...clientTrust(config, common, secrets) }
+}
+
+const MISSING = 'write certificate and key to these files'
+
+function certificateOf(common: Field | null, secrets: Secrets): { cert: string; key: string } {
+  const [first, ...others] = listAt(common, 'tls_certificates')
+  for (const each of others) each.notCarried('a listener has one certificate: docs/tls.md')
+  const [reference, ...more] = listAt(common, 'tls_certificate_sds_secret_configs')
+  for (const each of more) each.notCarried('a listener has one certificate: docs/tls.md')
+  const name = memberAt(reference ?? null, 'name')?.text ?? ''
+  const secret = reference === undefined ? null : memberAt(secrets(name), 'tls_certificate')
+  const found = first ?? secret
+  if (secret !== null) reference?.carried()
+  else reference?.changed(`the certificate comes from a control plane: ${MISSING}`)
+  const slug = name.replaceAll(/[^A-Za-z0-9.-]+/g, '-').replaceAll(/^[-.]+/g, '') || 'default'
+  const files = ['certificate_chain', 'private_key'].map((part, index) => {
+    const source = memberAt(found, part)
+    const file = fileOf(source)
+    if (file === null) source?.changed('write it to the file that the config names')
+    return file ?? `certificates/${slug}.${index === 0 ? 'pem' : 'key'}`
+  })
+  for (const each of ['password', 'ocsp_staple', 'private_key_provider', 'pkcs12'])
+    memberAt(found, each)?.notCarried('a key is a file in PEM without a password: docs/tls.md')
+  return { cert: files[0] ?? '', key: files[1] ?? '' }
+}
+
+function clientTrust(
+  config: Field | null,
+  common: Field | null,
+  secrets: Secrets,
+): Pick<DownstreamTls, 'root' | 'isOptional' | 'denial'> {
+  const isRequired = takeFlag(config, 'require_client_certificate')
+  const context = validationContext(common, secrets)
+  const hasContext = context !== null || memberAt(common, 'validation_context_sds_secret_config') !== null
+  if (!isRequired && !hasContext) return { root: null, isOptional: false, denial: null }
+  const authorities = memberAt(context, 'trusted_ca')
+  const file = fileOf(authorities)
+  if (file === null)
+    (authorities ?? memberAt(config, 'require_client_certificate') ?? common)?.changed(
+      'write the authorities to the file that the config names',
+      true,
+    )
+  const lost = UNSUPPORTED.flatMap((name) => memberAt(context, name) ?? [])
+  for (const each of lost) each.notCarried('it has no counterpart; requests get 403 until you replace it', true)
+  const tests = subjectTests(context)
+  const parts = tests.flatMap(({ field, test }) => {
+    if (typeof test === 'string') {
+      field.notCarried(test, true)
+      return []
+    }
+    field.changed('other clients get 403')
+    return [`source.certificate.subjectAltNames.exists(each, ${expressionOfTest(test, 'each')})`]
+  })
+  const isNamed = parts.length === 0 ? 'false' : joined(parts, '||')
+  const named = tests.length === 0 ? null : `!(has(source.certificate) && (${isNamed}))`
+  return {
+    root: file ?? 'certificates/clients.pem',
+    isOptional: !isRequired,
+    denial: lost.length > 0 ? 'true' : named,
+  }
+}
+
+function noteParameters(common: Field | null): void {
+  const parameters = memberAt(common, 'tls_params')
+  const minimum = memberAt(parameters, 'tls_minimum_protocol_version')
+  const version = minimum?.text?.toUpperCase()
+  if (version === 'TLSV1_3') minimum?.notCarried('frontend.tls.minProtocolVersion is for all listeners', true)
+  else if (version === 'TLSV1_2' || version === 'TLS_AUTO') minimum?.carried()
+  else minimum?.changed('versions before 1.2 are not supported')
+  const maximum = memberAt(parameters, 'tls_maximum_protocol_version')
+  if (maximum?.text?.toUpperCase() === 'TLSV1_3') maximum.carried()
+  else maximum?.notCarried('frontend.tls.maxProtocolVersion is for all listeners')
+  memberAt(parameters, 'cipher_suites')?.notCarried('frontend.tls.cipherSuites are for all listeners', true)
+  memberAt(parameters, 'ecdh_curves')?.notCarried('frontend.tls.keyExchangeGroups are for all listeners')
+  memberAt(parameters, 'signature_algorithms')?.notCarried('the algorithms of signatures are fixed')
+  const protocols = memberAt(common, 'alpn_protocols')
+  const names = (protocols?.items ?? []).map(({ text }) => text)
+  if (names.length === 2 && names.includes('h2') && names.includes('http/1.1')) protocols?.carried()
+  else protocols?.notCarried('frontend.tls.alpnProtocols are for all listeners')
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  session_timeout: 'sessions can be resumed',
+  session_ticket_keys: 'sessions can be resumed',
+  session_ticket_keys_sds_secret_config: 'sessions can be resumed',
+  disable_stateless_session_resumption: 'sessions can be resumed',
+  disable_stateful_session_resumption: 'sessions can be resumed',
+  require_sni: 'a listener without a hostname takes all names',
+  ocsp_staple_policy: 'responses of OCSP are not sent',
+  full_scan_certs_on_sni_mismatch: 'a listener has one certificate',
+  prefer_client_ciphers: 'the order of the server counts',
+}

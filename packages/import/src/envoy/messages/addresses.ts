@@ -1,0 +1,45 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { hostPortOf } from '../../http/addresses.ts'
+import { memberAt } from './message.ts'
+
+/** The `host:port` or `unix:/path` of an Address; null for other ones. */
+export function upstreamAddress(address: Field | null): string | null {
+  const socket = memberAt(address, 'socket_address')
+  const pipe = memberAt(address, 'pipe', 'path')
+  if (pipe !== null) {
+    const path = pipe.text ?? ''
+    const isUsable = /^\/[\x21-\x7e]{1,100}$/.test(path)
+    if (isUsable) pipe.carried()
+    return isUsable ? `unix:${path}` : null
+  }
+  const [host, port, protocol] = ['address', 'port_value', 'protocol'].map((name) => memberAt(socket, name))
+  if (protocol != null && protocol.text?.toUpperCase() !== 'TCP') return null
+  const text = host?.text ?? ''
+  const found = hostPortOf(text.includes(':') ? `[${text}]:${port?.text}` : `${text}:${port?.text}`, null)
+  if (found === null) return null
+  for (const each of [host, port, protocol]) each?.carried()
+  return found
+}
+
+/** A TCP port on which a listener accepts connections. */
+export interface ListenAddress {
+  readonly port: number
+  /** Null for all addresses. */
+  readonly address: string | null
+}
+
+/** The port of a listener; a text says why it has none. */
+export function listenAddress(address: Field | null): ListenAddress | string {
+  const socket = memberAt(address, 'socket_address')
+  const [host, port, protocol, both] = ['address', 'port_value', 'protocol', 'ipv4_compat'].map((name) =>
+    memberAt(socket, name),
+  )
+  if (protocol != null && protocol.text?.toUpperCase() !== 'TCP') return 'it is not a TCP port: docs/udp.md'
+  const number = port?.number ?? 0
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) return 'its address is not a TCP port'
+  for (const each of [host, port, protocol, both]) each?.carried()
+  const text = host?.text ?? ''
+  if (['', '0.0.0.0', '::', '*'].includes(text)) return { port: number, address: null }
+  if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text) || text.includes(':')) return { port: number, address: text }
+  return text === 'localhost' ? { port: number, address: '127.0.0.1' } : 'its address is a name'
+}

@@ -1,0 +1,146 @@
+import { effect } from '../../chain/effects.ts'
+import type { Handler } from '../../chain/routes.ts'
+import type { State } from '../../chain/state.ts'
+import { Variable } from '../../core/config-yaml.ts'
+import type { SecretVariables } from '../../core/secret-variables.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { hostPortOf } from '../../http/addresses.ts'
+import { enumOf, listAt, memberAt } from './message.ts'
+import { literalText, textExpression } from './substitution.ts'
+
+type Side = 'request' | 'response'
+
+/** Configs accept this many changes of a kind. */
+const MOST_CHANGES = 16
+const SECRET = /authorization|api-?key|token|secret|password|cookie/i
+const OWN = /^(connection|upgrade|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection)$/
+
+/** The header changes of a route, a virtual host or a route table, in the order of Envoy. */
+export function readHeaderChanges(owner: Field | null, secrets: SecretVariables): Handler[] {
+  return (['request', 'response'] as const).flatMap((side) => [
+    ...listAt(owner, `${side}_headers_to_remove`).flatMap((field) => removal(side, field)),
+    ...listAt(owner, `${side}_headers_to_add`).flatMap((field) => readHeaderOption(side, field, secrets)),
+  ])
+}
+
+export function removal(side: Side, field: Field): Handler[] {
+  const name = (field.text ?? '').toLowerCase()
+  if (!isUsable(name)) {
+    field.notCarried('the gateway sends it, or it is no header')
+    return []
+  }
+  field.carried()
+  return [
+    change(side, field, (state) =>
+      side === 'request'
+        ? { ...state, request: [...state.request, { name, value: '[]', when: null }] }
+        : { ...state, response: [...state.response, { verb: 'remove', name, value: '', when: null }] },
+    ),
+  ]
+}
+
+/** Reads a HeaderValueOption. */
+export function readHeaderOption(side: Side, option: Field, secrets: SecretVariables): Handler[] {
+  const [key, value] = [memberAt(option, 'header', 'key'), memberAt(option, 'header', 'value')]
+  const name = (key?.text ?? '').toLowerCase()
+  const text = value?.text ?? ''
+  const action = actionOf(option)
+  memberAt(option, 'keep_empty_value')?.carried()
+  if (name === 'host' || name === ':authority') return newHost(side, option, text)
+  if (!isUsable(name) || /[^\x20-\x7e]/.test(text) || text.length > 4_096) {
+    option.notCarried('the gateway sends it, or it is no header')
+    return []
+  }
+  if (text === '' && memberAt(option, 'keep_empty_value')?.isTrue !== true) {
+    option.notCarried('it has no value, so Envoy does not send it either')
+    return []
+  }
+  const literal = literalText(text)
+  const expression = textExpression(text)
+  if (expression === null || (literal === null && side === 'response')) {
+    const isRemoved = action.startsWith('OVERWRITE')
+    option.notCarried(`its value has parts that are not known${isRemoved ? '; the header is removed' : ''}`, isRemoved)
+    return isRemoved ? removalOf(side, option, name) : []
+  }
+  const found = literal === null ? expression : secretOr(literal, name, value ?? option, secrets)
+  if (typeof found === 'object') option.changed(`its value is taken from the variable ${found.name}`)
+  else option.carried()
+  return [change(side, option, (state) => withHeader(state, { side, name, action, value: found, literal }))]
+}
+
+function removalOf(side: Side, option: Field, name: string): Handler[] {
+  return [
+    change(side, option, (state) =>
+      side === 'request'
+        ? { ...state, request: [...state.request, { name, value: '[]', when: null }] }
+        : { ...state, response: [...state.response, { verb: 'remove', name, value: '', when: null }] },
+    ),
+  ]
+}
+
+function actionOf(option: Field): string {
+  const [action, append] = [memberAt(option, 'append_action'), memberAt(option, 'append')]
+  return append?.text === 'false' ? 'OVERWRITE_IF_EXISTS_OR_ADD' : enumOf(action, 'APPEND_IF_EXISTS_OR_ADD')
+}
+
+function secretOr(literal: string, name: string, field: Field, secrets: SecretVariables): string | Variable {
+  if (SECRET.test(name) && literal !== '') return new Variable(secrets.nameOf(field, name))
+  return JSON.stringify(literal)
+}
+
+interface HeaderChange {
+  readonly side: Side
+  readonly name: string
+  readonly action: string
+  readonly value: string | Variable
+  readonly literal: string | null
+}
+
+function withHeader(state: State, { side, name, action, value, literal }: HeaderChange): State {
+  const isKnown = `${JSON.stringify(name)} in ${side}.headers`
+  const when = action === 'ADD_IF_ABSENT' ? `!(${isKnown})` : action === 'OVERWRITE_IF_EXISTS' ? isKnown : null
+  const adds = action === 'APPEND_IF_EXISTS_OR_ADD'
+  if (side === 'request') {
+    const header = adds ? { name, value, when, isAdded: true as const } : { name, value, when }
+    return { ...state, request: [...state.request, header] }
+  }
+  // The gateway removes headers after it has added others: a header that was removed is set.
+  const isFirst = !state.response.some((each) => each.name === name)
+  const verb =
+    adds && isFirst
+      ? 'add'
+      : adds && state.response.findLast((each) => each.name === name)?.verb === 'add'
+        ? 'add'
+        : 'set'
+  return {
+    ...state,
+    response: [
+      ...state.response,
+      { verb, name, value: literal === null || typeof value === 'object' ? value : literal, when },
+    ],
+  }
+}
+
+/** A change, unless the config has too many of them already. */
+function change(side: Side, field: Field, apply: (state: State) => State): Handler {
+  return effect((state) => {
+    const next = apply(state)
+    const names = new Set(next[side].map(({ name }) => name))
+    if (names.size < MOST_CHANGES && next[side].length <= MOST_CHANGES * 2) return next
+    field.notCarried('a route changes at most 15 headers', true)
+    return state
+  })
+}
+
+function newHost(side: Side, option: Field, text: string): Handler[] {
+  if (side === 'response' || hostPortOf(text, 80) === null) {
+    option.notCarried('the Host is not a host name')
+    return []
+  }
+  option.carried()
+  return [effect((state) => ({ ...state, policies: { ...state.policies, urlRewrite: { authority: { full: text } } } }))]
+}
+
+function isUsable(name: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name) && !OWN.test(name)
+}

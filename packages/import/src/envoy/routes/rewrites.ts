@@ -1,0 +1,95 @@
+import { effect } from '../../chain/effects.ts'
+import { CLIENT_PATH, type PathState, withoutPrefix } from '../../chain/path-state.ts'
+import type { Handler } from '../../chain/routes.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { hostPortOf } from '../../http/addresses.ts'
+import { isPlainPath, isRegex } from '../../http/paths.ts'
+import { memberAt, takeFlag } from '../messages/message.ts'
+
+/** The changes of path and host before a request is sent. */
+interface Rewrites {
+  readonly handlers: readonly Handler[]
+  /** `urlRewrite` or `hostRewrite`. */
+  readonly host: Readonly<Record<string, unknown>>
+}
+
+/** Reads the rewrites of a route; a text says why one cannot be expressed. */
+export function rewritesOf(route: Field, matchedPath: string | null): Rewrites | string {
+  const host = hostOf(route)
+  if (typeof host === 'string') return host
+  const [prefix, regex, template] = ['prefix_rewrite', 'regex_rewrite', 'path_rewrite_policy'].map((name) =>
+    memberAt(route, name),
+  )
+  if (template != null) return 'a rewrite by a template has no counterpart'
+  const handlers = [...host.handlers]
+  if (prefix != null) {
+    const path = pathAfterRewrite(prefix.text ?? '', matchedPath)
+    if (path === null) return 'the new path has odd characters'
+    prefix.carried()
+    handlers.push(effect((state) => ({ ...state, path })))
+  }
+  if (regex != null) {
+    const expression = regexExpression(regex)
+    if (expression === null) return 'the pattern of the rewrite has no counterpart'
+    const header = { name: ':path', value: expression, when: null }
+    handlers.push(effect((state) => ({ ...state, request: [...state.request, header] })))
+  }
+  return { handlers, host: host.policies }
+}
+
+/** The path with another text in place of the one that the route matched; null for odd texts. */
+function pathAfterRewrite(text: string, matchedPath: string | null): PathState | null {
+  if (text !== '' && !isPlainPath(text)) return null
+  if (matchedPath === null) return { prefix: text === '' ? '/' : text, cut: null, query: null, isBroken: false }
+  const rest = withoutPrefix(CLIENT_PATH, matchedPath)
+  return rest === null ? null : { ...rest, prefix: text }
+}
+
+function regexExpression(rewrite: Field): string | null {
+  const [pattern, text] = [memberAt(rewrite, 'pattern', 'regex'), memberAt(rewrite, 'substitution')]
+  memberAt(rewrite, 'pattern', 'google_re2')?.carried()
+  const [regex, substitution] = [pattern?.text ?? '', text?.text ?? '']
+  if (!isRegex(regex) || /[^\x20-\x7e]/.test(substitution)) return null
+  if (regex.startsWith('^')) pattern?.carried()
+  else pattern?.changed('the first match is replaced')
+  text?.carried()
+  // Groups are `$1` here, and a dollar sign is written twice.
+  const replacement = substitution
+    .replaceAll('$', '$$$$')
+    .replaceAll(/\\(\d)/g, (_all, group: string) => `\${${group}}`)
+  if (/\\(?!\\)/.test(replacement.replaceAll('\\\\', ''))) return null
+  const parts = [JSON.stringify(regex), JSON.stringify(replacement.replaceAll('\\\\', '\\'))]
+  return `request.path.regexReplace(${parts.join(', ')}) + request.pathAndQuery.substring(request.path.size())`
+}
+
+interface HostRewrite {
+  readonly handlers: readonly Handler[]
+  readonly policies: Readonly<Record<string, unknown>>
+}
+
+function hostOf(route: Field): HostRewrite | string {
+  takeFlag(route, 'append_x_forwarded_host')
+  const [literal, header, pattern] = ['host_rewrite_literal', 'host_rewrite_header', 'host_rewrite_path_regex'].map(
+    (name) => memberAt(route, name),
+  )
+  if (pattern != null) return 'the Host is a part of the path'
+  if (literal != null) {
+    if (hostPortOf(literal.text ?? '', 80) === null) return 'the new Host is not a host name'
+    literal.carried()
+    return { handlers: [], policies: { urlRewrite: { authority: { full: literal.text } } } }
+  }
+  if (header != null) {
+    const name = header.text?.toLowerCase() ?? ''
+    if (!/^[\w-]+$/.test(name)) return 'the header with the Host has no valid name'
+    header.carried()
+    const change = { name: ':authority', value: `request.headers[${JSON.stringify(name)}]`, when: null }
+    return {
+      handlers: [effect((state) => ({ ...state, request: [...state.request, change] }))],
+      policies: { hostRewrite: { mode: 'None' } },
+    }
+  }
+  const automatic = memberAt(route, 'auto_host_rewrite')
+  if (automatic?.isTrue === true) automatic.changed('the Host has the port of the backend, unless it is the usual one')
+  else automatic?.carried()
+  return { handlers: [], policies: { hostRewrite: { mode: automatic?.isTrue === true ? 'Auto' : 'None' } } }
+}

@@ -1,0 +1,101 @@
+import { directiveOf } from '../../chain/field-directive.ts'
+import { statusReply, final } from '../../chain/replies.ts'
+import { FIRST_STATE } from '../../chain/state.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import type { Condition } from '../../http/conditions.ts'
+import { rulesOfEntries } from '../../http/entries.ts'
+import type { HttpRule } from '../../http/model.ts'
+import { domainOrder, readDomain } from './domains.ts'
+import { entriesOfRoute, type RouteContext } from './routes.ts'
+import { listAt, memberAt, takeText } from '../messages/message.ts'
+import { entriesOf } from '../../chain/routes.ts'
+
+interface HostEntry {
+  readonly host: Field
+  readonly rank: readonly [number, number]
+  readonly condition: Condition
+}
+
+/**
+ * The rules of a route table. A request belongs to the virtual host with the most exact domain; when no route of it fits,
+ * the routes of others are not tried.
+ */
+export function rulesOfTable(table: Field, context: Omit<RouteContext, 'table' | 'host'>): HttpRule[] {
+  noteTable(table)
+  const hosts = listAt(table, 'virtual_hosts')
+  const ordered = hosts.flatMap((host) => hostEntries(host)).toSorted((one, other) => domainOrder(one.rank, other.rank))
+  const groups: { host: Field; conditions: Condition[] }[] = []
+  for (const { host, condition } of ordered) {
+    const last = groups.at(-1)
+    if (last?.host === host) last.conditions.push(condition)
+    else groups.push({ host, conditions: [condition] })
+  }
+  return groups.flatMap(({ host, conditions }) => {
+    const condition: Condition = { kind: 'any', of: conditions }
+    const domains = memberAt(host, 'domains') ?? host
+    const text = `${memberAt(host, 'name')?.text ?? ''}: no other route fits`
+    const statement = { ...directiveOf(domains, 'virtual_host'), text }
+    const entries = listAt(host, 'routes').flatMap((route) => entriesOfRoute(route, { ...context, table, host }))
+    const end = entriesOf(
+      [
+        {
+          statement,
+          condition: { kind: 'always', value: true },
+          group: null,
+          handlers: [final((state) => statusReply(statement, 404, state))],
+        },
+      ],
+      FIRST_STATE,
+      [],
+      () => [],
+    )
+    const isLast = groups.at(-1)?.host === host
+    const all = [...entries, ...(isLast ? [] : end)].map((entry) => ({
+      ...entry,
+      condition: { kind: 'all' as const, of: [condition, entry.condition] },
+    }))
+    return rulesOfEntries(all)
+  })
+}
+
+function hostEntries(host: Field): HostEntry[] {
+  takeText(host, 'name')
+  for (const [name, note] of Object.entries(HOST_NOTES)) memberAt(host, name)?.notCarried(note)
+  return listAt(host, 'domains').flatMap((field) => {
+    const found = readDomain(field.text ?? '')
+    if (found === null) {
+      field.notCarried('it is not a host name')
+      return []
+    }
+    field.carried(found.condition.kind === 'always' ? '' : 'with any port in the Host')
+    return [{ host, ...found }]
+  })
+}
+
+function noteTable(table: Field): void {
+  takeText(table, 'name')
+  for (const [name, note] of Object.entries(TABLE_NOTES)) memberAt(table, name)?.notCarried(note)
+  for (const name of ['validate_clusters', 'ignore_port_in_host_matching', 'most_specific_header_mutations_wins'])
+    memberAt(table, name)?.carried()
+}
+
+const HOST_NOTES: Readonly<Record<string, string>> = {
+  matcher: 'a tree of matchers has no counterpart: its requests get 404',
+  virtual_clusters: 'metrics have other names: docs/logs-and-metrics.md',
+  include_request_attempt_count: 'retries have x-retry-attempt',
+  include_attempt_count_in_response: 'the access log has the number of retries',
+  hedge_policy: 'requests are not sent twice at once',
+  per_request_buffer_limit_bytes: 'bodies stream',
+  request_body_buffer_limit: 'bodies stream',
+  metadata: 'routes have no metadata',
+  retry_policy_typed_config: 'write a retry policy: docs/policies/traffic-retry.md',
+}
+
+const TABLE_NOTES: Readonly<Record<string, string>> = {
+  vhds: 'virtual hosts come from a control plane',
+  internal_only_headers: 'write a transformation that removes the headers',
+  cluster_specifier_plugins: 'a route names its backends',
+  max_direct_response_body_size_bytes: 'a body has up to 4096 characters',
+  ignore_path_parameters_in_path_matching: 'paths are compared as they are',
+  metadata: 'routes have no metadata',
+}
