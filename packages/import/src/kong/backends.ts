@@ -53,7 +53,11 @@ export function readTarget({ entity }: Service, upstreams: Upstreams): ServiceTa
           }),
         )
   const backends = [found].flat().filter((each) => each !== null)
-  if (backends.length === 0) return 'the service has no host that can be used'
+  if (backends.length === 0) {
+    return upstream === undefined
+      ? 'the service has no host that can be used'
+      : 'its upstream has no target that can be used'
+  }
   return { backends, path, ...servicePolicies(entity, upstream?.policies ?? {}) }
 }
 

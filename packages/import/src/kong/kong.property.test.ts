@@ -117,6 +117,42 @@ const configs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'response-transformer': fc.record({ remove: changes, replace: changes, add: changes, append: changes }, optional),
   'correlation-id': fc.record({ header_name: some('X-Id', 'a b'), generator: odd, echo_downstream: odd }, optional),
   prometheus: odd,
+  'ai-proxy': fc.record(
+    {
+      route_type: some('llm/v1/chat', 'preserve'),
+      model: fc.record(
+        {
+          provider: some('openai', 'anthropic', 'azure', 'ollama', 'odd'),
+          name: some('m', '$(x)', null),
+          options: fc.record(
+            {
+              temperature: odd,
+              upstream_url: some('http://m.test:8000/v1/chat/completions', 'odd', 'https://m.test:9/x'),
+              azure_instance: some('a'),
+              max_tokens: odd,
+            },
+            optional,
+          ),
+        },
+        optional,
+      ),
+      auth: fc.record(
+        {
+          header_name: some('Authorization', 'x-api-key'),
+          header_value: some('Bearer s3cret', '{vault://env/k}', ''),
+          param_name: some('key'),
+          param_value: some('$P_KEY'),
+        },
+        optional,
+      ),
+    },
+    optional,
+  ),
+  'ai-prompt-guard': fc.record({ deny_patterns: texts('a', '(?!x)'), allow_patterns: texts('b') }, optional),
+  'ai-prompt-decorator': fc.record(
+    { prompts: fc.record({ prepend: fc.constant([{ role: 'system', content: 'x' }]) }, optional) },
+    optional,
+  ),
   oauth2: odd,
   'my-plugin': odd,
 }

@@ -48,7 +48,9 @@ export function noteUnused(
     if (used.has(plugin)) continue
     const { field } = plugin.entity
     if (plugin.consumers !== null) field.notCarried('no consumer has it, or no route that it applies to', true)
-    else field.carried('no route has it')
+    else if (plugins.some((other) => other !== plugin && isSameScope(other, plugin)))
+      field.notCarried('another plugin has this name and this scope', true)
+    else field.carried('more specific plugins apply to all of its routes')
   }
   for (const service of services) {
     if (!service.isEnabled) service.entity.field.carried('disabled, so its routes are left out')
@@ -65,6 +67,15 @@ export function noteUnused(
       for (const each of credentials.get(collection) ?? []) each.carried(`no ${kind} plugin uses it, so it is left out`)
   }
   for (const root of roots) for (const [name, note] of Object.entries(SECTIONS)) root.get(name)?.notCarried(note)
+}
+
+function isSameScope(one: Plugin, other: Plugin): boolean {
+  return (
+    one.name === other.name &&
+    one.service === other.service &&
+    one.route === other.route &&
+    one.consumers === other.consumers
+  )
 }
 
 const CREDENTIALS_OF = [

@@ -19,7 +19,7 @@ import {
 import type { Plugin } from './scopes.ts'
 import type { RouteMatch } from './route-match.ts'
 import type { Route } from './model.ts'
-import { type PathRules, upstreamPath } from './upstream-path.ts'
+import { type PathRules, type UpstreamPath, upstreamPath } from './upstream-path.ts'
 
 export interface RouteSurroundings {
   readonly isTls: boolean
@@ -78,11 +78,12 @@ function actionOf(route: Route, match: RouteMatch, directive: Directive, surroun
     return { ...found, policies: withoutAbsent({ ...found.policies, directResponse: undefined }) }
   }
   const target = surroundings.target(route)
-  if (typeof target === 'string' && state.model === null) {
+  if (state.model !== null) return modelAction(route, directive, state, typeof target === 'string' ? null : target)
+  if (typeof target === 'string') {
     directive.notCarried(`${target}; its requests get 501`)
     return named(statusReply(directive, 501, state), directive)
   }
-  return proxyAction(route, match, directive, state, typeof target === 'string' ? null : target)
+  return proxyAction(route, match, directive, state, target)
 }
 
 /** Requests for a route that needs TLS, on a port without TLS. */
@@ -126,8 +127,10 @@ function stateOf(route: Route, { isTls, plugins, read }: RouteSurroundings): Plu
       state = effect(state, others.length === 0 ? null : others.map((each) => `!(${each})`).join(' && '), facts)
     }
   }
-  if (state === null) return null
-  const isPassed = identities.length > 0 && identities.every(({ hidesCredential }) => !hidesCredential)
+  // Guards of prompts need a model.
+  if (state === null || (state.model === null && Object.keys(state.ai).length > 0)) return null
+  const isPassed =
+    state.model === null && identities.length > 0 && identities.every(({ hidesCredential }) => !hidesCredential)
   return isPassed ? withBackend(state, { auth: { passthrough: {} } }) : state
 }
 
@@ -158,18 +161,9 @@ function proxyAction(
   match: RouteMatch,
   directive: Directive,
   state: PluginState,
-  target: ServiceTarget | null,
+  target: ServiceTarget,
 ): Action {
-  const { entity, label } = route
-  const path =
-    state.model !== null
-      ? { expression: null, pathFor: null }
-      : state.newPath !== null
-        ? {
-            expression: `${JSON.stringify(state.newPath)} + request.pathAndQuery.substring(request.path.size())`,
-            pathFor: constant(state.newPath),
-          }
-        : upstreamPath(match.path, pathRules(route, target?.path ?? ''))
+  const path = pathOf(route, match, state, target)
   if (typeof path === 'string') {
     directive.notCarried(`${path}; its requests get 501`)
     return named(statusReply(directive, 501, state), directive)
@@ -179,34 +173,27 @@ function proxyAction(
     expression === null
       ? state
       : { ...state, request: [...state.request, { name: ':path', value: expression, when: null }] }
-  const isHostKept = entity.get('preserve_host')?.isTrue === true
-  const { backend: own, ...found } = policiesOf(changed, true)
-  const backend = { ...target?.backendPolicies, ...(own as object | undefined) }
-  const backends = target?.backends ?? []
+  const isHostKept = route.entity.get('preserve_host')?.isTrue === true
+  const { backends } = target
   const { pathFor } = path
   return {
-    ...{ name: label, at: directive.at, source: label },
+    ...{ name: route.label, at: directive.at, source: route.label },
     policies: withoutAbsent({
-      ...found,
-      directResponse: state.replies.length === 0 ? undefined : { conditional: state.replies },
-      ...(state.model === null ? target?.policies : {}),
-      hostRewrite: isHostKept && state.model === null ? { mode: 'None' } : undefined,
-      backend: Object.keys(backend).length === 0 ? undefined : backend,
+      ...proxyPolicies(changed, target),
+      ...target.policies,
+      hostRewrite: isHostKept ? { mode: 'None' } : undefined,
     }),
-    backends:
-      state.model !== null
-        ? [state.model]
-        : backends.map(({ host, weight, policies }) => {
-            const { urlRewrite, ...others } = policies
-            const printed = isHostKept || urlRewrite === undefined ? others : policies
-            return withoutAbsent({
-              host,
-              weight: weight === 1 || backends.length === 1 ? undefined : weight,
-              policies: Object.keys(printed).length === 0 ? undefined : printed,
-            })
-          }),
+    backends: backends.map(({ host, weight, policies }) => {
+      const { urlRewrite, ...others } = policies
+      const printed = isHostKept || urlRewrite === undefined ? others : policies
+      return withoutAbsent({
+        host,
+        weight: weight === 1 || backends.length === 1 ? undefined : weight,
+        policies: Object.keys(printed).length === 0 ? undefined : printed,
+      })
+    }),
     outcome:
-      state.model !== null || pathFor === null || state.queryCalls.length > 0
+      pathFor === null || state.queryCalls.length > 0
         ? { kind: 'untold' }
         : {
             kind: 'proxy',
@@ -216,8 +203,40 @@ function proxyAction(
   }
 }
 
-function constant(path: string): () => string {
-  return () => path
+/** Requests for a language model, whose path tells the kind of the request. */
+function modelAction({ label }: Route, directive: Directive, state: PluginState, target: ServiceTarget | null): Action {
+  const policies = { ...state.model?.policies, ...(Object.keys(state.ai).length > 0 && { ai: state.ai }) }
+  return {
+    ...{ name: label, at: directive.at, source: label },
+    policies: proxyPolicies(state, target),
+    backends: [{ ...state.model, policies: Object.keys(policies).length === 0 ? undefined : policies }].map(
+      withoutAbsent,
+    ),
+    outcome: { kind: 'untold' },
+  }
+}
+
+function proxyPolicies(state: PluginState, target: ServiceTarget | null): Record<string, unknown> {
+  const { backend: own, ...found } = policiesOf(state, true)
+  const backend = { ...target?.backendPolicies, ...(own as object | undefined) }
+  return withoutAbsent({
+    ...found,
+    directResponse: state.replies.length === 0 ? undefined : { conditional: state.replies },
+    backend: Object.keys(backend).length === 0 ? undefined : backend,
+  })
+}
+
+function pathOf(
+  route: Route,
+  match: RouteMatch,
+  { newPath }: PluginState,
+  target: ServiceTarget,
+): UpstreamPath | string {
+  if (newPath === null) return upstreamPath(match.path, pathRules(route, target.path))
+  return {
+    expression: `${JSON.stringify(newPath)} + request.pathAndQuery.substring(request.path.size())`,
+    pathFor: () => newPath,
+  }
 }
 
 function queried(expression: string | null, calls: readonly string[]): string | null {

@@ -2,7 +2,7 @@ import { isRegex } from '../http/paths.ts'
 import type { RoutePath } from './route-match.ts'
 
 /** The path of upstream requests. */
-interface UpstreamPath {
+export interface UpstreamPath {
   /** A CEL expression for path and query; null when they are those of the client. */
   readonly expression: string | null
   /** The path for a path of a client; null when the importer cannot compute it. */

@@ -18,6 +18,7 @@ const NOTES: Readonly<Record<string, string>> = {
   opentelemetry: 'write frontend.tracing: docs/tracing.md',
   'proxy-cache': 'responses are not cached',
   'proxy-cache-advanced': 'responses are not cached',
+  'response-ratelimiting': 'limits do not depend on responses: docs/policies/traffic-rate-limit.md',
   session: 'clients send their credential with each request',
   'grpc-web': 'gRPC-Web passes as it is',
 }
@@ -26,7 +27,7 @@ const NOTES: Readonly<Record<string, string>> = {
 export function readNoted({ name, entity }: Plugin): ReadPlugin | null {
   const note = Object.hasOwn(NOTES, name) ? NOTES[name] : undefined
   if (note === undefined) return null
-  entity.field.notCarried(note)
+  entity.field.notCarried(note, name === 'response-ratelimiting')
   return KEEPS
 }
 

@@ -64,7 +64,9 @@ export interface PluginState extends State {
   /** A path in place of that of the client and the service. */
   readonly newPath: string | null
   /** A language model in place of the service. */
-  readonly model: object | null
+  readonly model: { readonly ai: object; readonly policies?: object } | null
+  /** The `ai` policy of the model. */
+  readonly ai: Readonly<Record<string, unknown>>
 }
 
 export const FIRST_PLUGIN_STATE: PluginState = {
@@ -73,6 +75,7 @@ export const FIRST_PLUGIN_STATE: PluginState = {
   queryCalls: [],
   newPath: null,
   model: null,
+  ai: {},
 }
 
 /**

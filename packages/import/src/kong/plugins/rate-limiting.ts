@@ -118,7 +118,7 @@ interface LimitPolicy {
   }[]
 }
 
-function withLimits(state: PluginState, when: string | null, local: readonly object[]): PluginState {
+export function withLimits(state: PluginState, when: string | null, local: readonly object[]): PluginState {
   const known = (state.policies['rateLimit'] ?? {}) as LimitPolicy
   const rateLimit: LimitPolicy =
     when === null && known.conditional === undefined

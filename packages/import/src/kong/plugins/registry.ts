@@ -1,5 +1,6 @@
 import type { Plugin } from '../scopes.ts'
 import { readAcl } from './acl.ts'
+import { readAiProxy, readAiProxyAdvanced, readPromptDecorator, readPromptGuard, readTokenLimit } from './ai.ts'
 import { readBasicAuth } from './basic-auth.ts'
 import { readBotDetection, readCors, readIpRestriction } from './guards.ts'
 import { readJwt } from './jwt.ts'
@@ -27,6 +28,11 @@ const READERS: ReadonlyMap<string, PluginReader> = new Map<string, PluginReader>
   ['request-transformer', readRequestTransformer],
   ['response-transformer', readResponseTransformer],
   ['correlation-id', readCorrelationId],
+  ['ai-proxy', readAiProxy],
+  ['ai-proxy-advanced', readAiProxyAdvanced],
+  ['ai-prompt-decorator', readPromptDecorator],
+  ['ai-prompt-guard', readPromptGuard],
+  ['ai-rate-limiting-advanced', readTokenLimit],
 ])
 
 /** Plugins that work while credentials are checked, so they come first. */

@@ -14,12 +14,15 @@ const VERBS = ['remove', 'rename', 'replace', 'add', 'append', 'allow'] as const
 interface HeaderChange {
   readonly verb: (typeof VERBS)[number]
   readonly name: string
-  /** A text, a variable, or the new name of a header. */
+  /** An expression or a variable with the value; the new name of a header that is renamed. */
   readonly value: string | Variable
 }
 
-/** The longest list of headers that a policy sets. */
-const MOST_HEADERS = 16
+/** A change that is left out, or that closes its routes because it may protect them. */
+type NoChange = 'skipped' | 'lost'
+
+/** A policy sets 16 headers; some of them are those of the gateway. */
+const MOST_HEADERS = 12
 
 export function readRequestTransformer(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
   const { config } = plugin
@@ -35,9 +38,9 @@ export function readRequestTransformer(plugin: Plugin, { variables }: Surroundin
     for (const [place, field] of part?.members ?? []) {
       if (isEmpty(field)) field.carried()
       else if (place === 'headers') {
-        for (const change of readHeaders(field, verb, variables)) {
-          if (change === null) lost = 'a header'
-          else effects.push(requestHeader(change))
+        for (const change of readHeaders(field, verb, variables, true)) {
+          if (change === 'lost') lost = 'a header'
+          else if (change !== 'skipped') effects.push(requestHeader(change))
         }
       } else if (place === 'querystring' && ['add', 'replace'].includes(verb) && isPlain(textsOf(field))) {
         field.changed(
@@ -73,9 +76,9 @@ export function readResponseTransformer(plugin: Plugin, { variables }: Surroundi
     for (const [place, field] of part?.members ?? []) {
       if (isEmpty(field) || /_types$/.test(place)) field.carried()
       else if (place === 'headers' && verb !== 'allow') {
-        for (const change of readHeaders(field, verb, variables)) {
-          if (change === null || change.verb === 'rename') isLost = true
-          else effects.push(responseHeader(change))
+        for (const change of readHeaders(field, verb, variables, false)) {
+          if (change === 'lost') isLost = true
+          else if (change !== 'skipped') effects.push(responseHeader(change))
         }
       } else {
         field.notCarried('write a transformation: docs/policies/traffic-transformation.md', true)
@@ -104,33 +107,55 @@ function isPlain(texts: readonly string[]): boolean {
   return texts.every((text) => /^[\w.-]+:[^$]*$/.test(text) && !/[^\x20-\x7e]/.test(text))
 }
 
-/** Headers as `name:value`, or names alone; null for what cannot be carried. */
+/** Headers as `name:value`, or names alone. */
 function readHeaders(
   field: Field,
   verb: HeaderChange['verb'],
   variables: Surroundings['variables'],
-): (HeaderChange | null)[] {
+  isRequest: boolean,
+): (HeaderChange | NoChange)[] {
   field.carried()
   const items = field.text === null ? field.items : [field]
   return items.map((item) => {
-    const text = item.text ?? ''
-    const [, name = '', value = ''] = /^([^:]*)(?::([^]*))?$/.exec(text) ?? []
-    const lower = name.trim().toLowerCase()
-    const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(lower) && !OWN.test(lower)
-    const found = value.trim()
-    const named = variableOfText(found)
-    if (!isName || (named === null && /\$\(|[^\x20-\x7e]/.test(found)) || verb === 'allow') {
-      item.notCarried('the gateway sends this header, or its value is a template', true)
-      return null
+    const [, name = '', value = ''] = /^([^:]*)(?::([^]*))?$/.exec(item.text ?? '') ?? []
+    const [lower, found] = [name.trim().toLowerCase(), value.trim()]
+    const isOther = verb === 'allow' || (verb === 'rename' && (!isRequest || !NAME.test(found)))
+    if (!NAME.test(lower) || OWN.test(lower) || isOther) {
+      item.notCarried(isOther ? 'headers are not chosen by a list' : 'the gateway sends this header', isOther)
+      return isOther ? 'lost' : 'skipped'
     }
     if (verb === 'rename') return { verb, name: lower, value: found.toLowerCase() }
-    if (named === null && (found === '' || verb === 'remove' || !SECRET.test(lower)))
-      return { verb, name: lower, value: found }
+    const named = variableOfText(found)
+    if (named === null && (found === '' || verb === 'remove' || !SECRET.test(lower))) {
+      const text = isRequest ? expressionOf(found) : /\$\(|[^\x20-\x7e]/.test(found) ? null : found
+      if (text !== null) return { verb, name: lower, value: text }
+      // A header of the client that is not replaced may be forged.
+      const isLost = isRequest && verb === 'replace'
+      item.notCarried('its value is a template without a counterpart', isLost)
+      return isLost ? 'lost' : 'skipped'
+    }
     const variable = named ?? variables.ofField(item, lower, 'example')
     variables.add(variable, 'example')
     item.changed(`its value is taken from the variable ${variable}`)
     return { verb, name: lower, value: new Variable(variable) }
   })
+}
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** A value with templates of headers and parameters as an expression; null for other templates. */
+function expressionOf(text: string): string | null {
+  const parts: string[] = []
+  for (const [part, source, dot, quoted] of text.matchAll(
+    /\$\((headers|query_params)(?:\.([\w-]+)|\[["']([\w-]+)["']\])\)|\$\(|[^$]+|\$/g,
+  )) {
+    const name = JSON.stringify((dot ?? quoted ?? '').toLowerCase())
+    if (source === 'headers') parts.push(`request.headers[${name}]`)
+    else if (source === 'query_params') parts.push(`request.uri.query(${JSON.stringify(dot ?? quoted)})[0]`)
+    else if (part === '$(' || /[^\x20-\x7e]/.test(part)) return null
+    else parts.push(JSON.stringify(part))
+  }
+  return parts.length === 0 ? '""' : parts.join(' + ')
 }
 
 function withHeader(state: PluginState, name: string, value: string | object, when: string | null): PluginState {
@@ -140,25 +165,25 @@ function withHeader(state: PluginState, name: string, value: string | object, wh
 function requestHeader({ verb, name, value }: HeaderChange): Effect {
   return (state, when) => {
     if (name === 'host') {
-      if (typeof value !== 'string' || when !== null || verb === 'remove') return null
-      return { ...state, policies: { ...state.policies, urlRewrite: { authority: { full: value } } } }
+      const literal = typeof value === 'string' && /^"[a-z0-9.-]+(:\d+)?"$/i.test(value) ? value.slice(1, -1) : null
+      if (literal === null || when !== null || verb === 'remove') return null
+      return { ...state, policies: { ...state.policies, urlRewrite: { authority: { full: literal } } } }
     }
     const quoted = JSON.stringify(name)
     const own = `request.headers[${quoted}]`
     if (typeof value !== 'string')
       return when === null && verb !== 'append' ? withHeader(state, name, value, null) : null
-    const text = JSON.stringify(value)
     switch (verb) {
       case 'remove':
         return withHeader(state, name, '[]', when)
       case 'rename':
         return withHeader(withHeader(state, value, own, when), name, '[]', when)
       case 'replace':
-        return withHeader(state, name, `${quoted} in request.headers ? dyn(${text}) : dyn([])`, when)
+        return withHeader(state, name, `${quoted} in request.headers ? dyn(${value}) : dyn([])`, when)
       case 'append':
-        return withHeader(state, name, `default(request.headers.raw()[${quoted}], []) + [${text}]`, when)
+        return withHeader(state, name, `default(request.headers.raw()[${quoted}], []) + [${value}]`, when)
       case 'add':
-        return withHeader(state, name, `default(${own}, ${text})`, when)
+        return withHeader(state, name, `default(${own}, ${value})`, when)
       case 'allow':
         return null
     }
