@@ -87,10 +87,10 @@ function requestChanges({ request }: State): RequestChanges {
   for (const [name, list] of byName) {
     const variable = list.findLast(({ value }) => typeof value === 'object')
     if (list.every(({ isAdded, when }) => isAdded === true && when === null)) {
+      const isLiteral = list.every(({ value }) => literalOf(value) !== null)
       for (const { value } of list) {
-        const text = literalOf(value)
-        if (text === null) changes.add.push({ name, value })
-        else changes.fixedAdd.push({ name, value: text })
+        if (isLiteral || typeof value === 'object') changes.fixedAdd.push({ name, value: literalOf(value) })
+        else changes.add.push({ name, value })
       }
     } else if (variable !== undefined) changes.fixed.push({ name, value: variable.value })
     else changes.set.push({ name, value: valueAfter(name, list) })

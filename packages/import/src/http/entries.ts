@@ -62,11 +62,23 @@ function placeBefore(rest: readonly PlainEntry[], { condition, action }: PlainEn
         if (typeof copy === 'string') return copy
         if (copy.length > 0) skipped.push({ condition: conditionOfMatches(copy), action: each.action })
       }
+      const all = matchesOfCondition(except)
+      if (typeof all === 'string') return all
+      skipped.push({ condition: conditionOfMatches(all), action: noRoute(action) })
     }
     found = [...skipped, { condition: conditionOfMatches(matches), action }, ...found]
     if (found.length > MOST_ENTRIES) return 'the conditions lead to too many routes'
   }
   return found
+}
+
+/** The end of requests that an entry excludes, when no other entry takes them. */
+function noRoute({ at, source }: Action): Action {
+  return {
+    ...{ name: `excluded-${at.line}`, at, source: `${source}: excluded`, backends: [] },
+    policies: { directResponse: { status: 404 } },
+    outcome: { kind: 'status', status: 404 },
+  }
 }
 
 /** Says why routes cannot express the condition; empty when they can. */

@@ -1,4 +1,4 @@
-import { ANY_MATCH, coversHost, type HttpMatch, type HttpRule } from './model.ts'
+import { ANY_MATCH, coversHost, type FieldCondition, type HttpMatch, type HttpRule } from './model.ts'
 import { isPathWithin } from './overlap.ts'
 
 /** The rules without matches whose requests an earlier rule takes. */
@@ -21,9 +21,15 @@ function takesAll(earlier: HttpRule, hosts: readonly string[], match: HttpMatch)
   if (!coversHosts) return false
   return (earlier.matches.length === 0 ? [ANY_MATCH] : earlier.matches).some(
     ({ path, method, headers, query }) =>
-      headers.length === 0 &&
-      query.length === 0 &&
       (method === null || method === match.method) &&
+      isPartOf(headers, match.headers) &&
+      isPartOf(query, match.query) &&
       isPathWithin(match.path, path),
   )
+}
+
+function isPartOf(some: readonly FieldCondition[], all: readonly FieldCondition[]): boolean {
+  if (some.length === 0) return true
+  const known = new Set(all.map((field) => JSON.stringify(field)))
+  return some.every((field) => known.has(JSON.stringify(field)))
 }

@@ -34,6 +34,30 @@ test('rules are read with their precedence', () => {
   }
 })
 
+test('requests that the only router excludes are not sent to its service', () => {
+  const text = JSON.stringify({
+    http: {
+      routers: { app: { entryPoints: ['web'], rule: 'Host(`a.test`) && !PathPrefix(`/admin`)', service: 'app' } },
+      services: { app: { loadBalancer: { servers: [{ url: 'http://127.0.0.1:9000' }] } } },
+    },
+  })
+  const result = importTraefik([{ name: 'a.yaml', text }])
+  assert.ok(result.ok)
+  assert.deepEqual(
+    result.value.behavior.tests.map(({ send, expect }) => [send, expect]),
+    [
+      [
+        { path: '/admin/example', host: 'a.test', port: 80 },
+        { status: 404, upstream: null },
+      ],
+      [
+        { path: '/example', host: 'a.test', port: 80 },
+        { status: 200, upstream: { address: '127.0.0.1:9000', path: '/example' } },
+      ],
+    ],
+  )
+})
+
 const rules = fc.constantFrom(
   ...[
     'Host(`a.test`)',

@@ -20,6 +20,8 @@ export interface FilteredRoute {
   readonly directive: Directive
   /** The route, its virtual host and its route table. */
   readonly levels: readonly (Field | null)[]
+  /** The configs for routes that were read. */
+  readonly usedConfigs: Set<Field>
   /** The cluster of all of its requests; null when there are several or none. */
   readonly cluster: string | null
 }

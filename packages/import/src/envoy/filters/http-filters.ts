@@ -108,12 +108,13 @@ export function handlersOfFilters(filters: readonly HttpFilter[], route: Filtere
 /** The config of a filter for a route: that of the route, the virtual host or the route table. */
 function overrideOf(
   name: string,
-  { levels }: FilteredRoute,
+  { levels, usedConfigs }: FilteredRoute,
   isDisabled: boolean,
 ): { config: RouteOverride; isOff: boolean } {
   for (const level of levels) {
     const found = memberAt(level, 'typed_per_filter_config')?.get(name) ?? null
     if (found === null) continue
+    usedConfigs.add(found)
     found.get('@type')?.carried()
     const isWrapped = (found.get('@type')?.text ?? '').endsWith('.route.v3.FilterConfig')
     if (!isWrapped) return { config: found, isOff: false }
@@ -123,4 +124,13 @@ function overrideOf(
     return { config: inner, isOff: takeFlag(found, 'disabled') }
   }
   return { config: null, isOff: isDisabled }
+}
+
+/** Marks the configs for routes that no route uses, because each route has one of its own. */
+export function noteUnusedConfigs(level: Field, filters: readonly HttpFilter[], usedConfigs: ReadonlySet<Field>): void {
+  for (const [name, config] of memberAt(level, 'typed_per_filter_config')?.members ?? []) {
+    if (usedConfigs.has(config)) continue
+    if (filters.some((filter) => filter.name === name)) config.carried('each of its routes has a config of its own')
+    else config.notCarried('there is no filter with this name')
+  }
 }

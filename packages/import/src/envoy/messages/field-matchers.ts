@@ -19,14 +19,15 @@ export function readHeaderMatcher(matcher: Field): Condition {
     return isAbsent ? { kind: 'not', of: any } : any
   }
   if (typeof test === 'string') return unknown(test)
-  const treatsMissing = memberAt(matcher, 'treat_missing_header_as_empty')?.isTrue === true
-  if (treatsMissing && fitsEmpty(test) !== isInverted) return unknown('a missing header counts as an empty one')
   const found: Condition =
     name === ':method' && 'exact' in test
       ? { kind: 'method', method: test.exact }
       : { kind: 'header', header: { name, value: test } }
-  if (!isInverted) return found
-  return treatsMissing ? { kind: 'not', of: found } : { kind: 'all', of: [any, { kind: 'not', of: found }] }
+  const treatsMissing = memberAt(matcher, 'treat_missing_header_as_empty')?.isTrue === true
+  const fitsMissing = treatsMissing && fitsEmpty(test) !== isInverted
+  if (isInverted)
+    return fitsMissing ? { kind: 'not', of: found } : { kind: 'all', of: [any, { kind: 'not', of: found }] }
+  return fitsMissing ? { kind: 'any', of: [found, { kind: 'not', of: any }] } : found
 }
 
 const PSEUDO = new Set([':method', ':authority', ':path', ':scheme', 'host'])

@@ -96,29 +96,39 @@ interface HeaderChange {
   readonly literal: string | null
 }
 
-function withHeader(state: State, { side, name, action, value, literal }: HeaderChange): State {
+function withHeader(state: State, change: HeaderChange): State {
+  const { side, name, action, value, literal } = change
   const isKnown = `${JSON.stringify(name)} in ${side}.headers`
-  const when = action === 'ADD_IF_ABSENT' ? `!(${isKnown})` : action === 'OVERWRITE_IF_EXISTS' ? isKnown : null
+  const presence = presenceOf(state, side, name)
+  const isUseless =
+    (action === 'ADD_IF_ABSENT' && presence === 'present') ||
+    (action === 'OVERWRITE_IF_EXISTS' && presence === 'absent')
+  if (isUseless) return state
+  const conditional = presence === 'unknown' ? { ADD_IF_ABSENT: `!(${isKnown})`, OVERWRITE_IF_EXISTS: isKnown } : {}
+  const when = (conditional as Readonly<Record<string, string>>)[action] ?? null
   const adds = action === 'APPEND_IF_EXISTS_OR_ADD'
   if (side === 'request') {
     const header = adds ? { name, value, when, isAdded: true as const } : { name, value, when }
     return { ...state, request: [...state.request, header] }
   }
   // The gateway removes headers after it has added others: a header that was removed is set.
-  const isFirst = !state.response.some((each) => each.name === name)
-  const verb =
-    adds && isFirst
-      ? 'add'
-      : adds && state.response.findLast((each) => each.name === name)?.verb === 'add'
-        ? 'add'
-        : 'set'
-  return {
-    ...state,
-    response: [
-      ...state.response,
-      { verb, name, value: literal === null || typeof value === 'object' ? value : literal, when },
-    ],
+  const last = state.response.findLast((each) => each.name === name)
+  const verb = adds && (last === undefined || last.verb === 'add') ? 'add' : 'set'
+  const found = literal === null || typeof value === 'object' ? value : literal
+  return { ...state, response: [...state.response, { verb, name, value: found, when }] }
+}
+
+/** Whether a message has a header after the changes so far. */
+function presenceOf(state: State, side: Side, name: string): 'present' | 'absent' | 'unknown' {
+  let found: 'present' | 'absent' | 'unknown' = 'unknown'
+  for (const each of state[side]) {
+    if (each.name !== name) continue
+    const isRemoval = 'verb' in each ? each.verb === 'remove' : each.value === '[]'
+    if (isRemoval) found = 'absent'
+    // After a header for messages without one, all messages have it.
+    else if (each.when === null || each.when.startsWith('!')) found = 'present'
   }
+  return found
 }
 
 /** A change, unless the config has too many of them already. */

@@ -30,7 +30,10 @@ export function textExpression(text: string): string | null {
     else if (!token.startsWith('%')) literal += token
     else {
       flush()
-      parts.push(commandExpression(token))
+      const found = commandExpression(token)
+      // A missing header is an empty part of a longer value.
+      const isPart = tokens.length > 1 && found?.startsWith('request.headers') === true
+      parts.push(isPart ? `default(${found}, "")` : found)
     }
   }
   flush()

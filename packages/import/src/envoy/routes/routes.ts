@@ -19,11 +19,13 @@ export interface RouteContext {
   readonly host: Field
   readonly filters: readonly HttpFilter[]
   readonly facts: FilterContext
+  /** The configs of filters for routes that were read. */
+  readonly usedConfigs: Set<Field>
 }
 
 /** The entries of one route. */
 export function entriesOfRoute(field: Field, context: RouteContext): Entry[] {
-  const { table, host, filters, facts } = context
+  const { table, host, filters, facts, usedConfigs } = context
   for (const [name, note] of Object.entries(NOTES)) memberAt(field, name)?.notCarried(note)
   const match = memberAt(field, 'match')
   const text = takeText(field, 'name') ?? memberAt(host, 'name')?.text ?? 'route'
@@ -34,7 +36,7 @@ export function entriesOfRoute(field: Field, context: RouteContext): Entry[] {
   const isSpecificLast = memberAt(table, 'most_specific_header_mutations_wins')?.isTrue === true
   const cluster = memberAt(field, 'route', 'cluster')?.text ?? null
   const handlers = [
-    ...handlersOfFilters(filters, { directive, levels, cluster }),
+    ...handlersOfFilters(filters, { directive, levels, usedConfigs, cluster }),
     ...(isSpecificLast ? changes.toReversed() : changes).flat(),
     ...actionHandlers(field, { context, directive, text, matchedPath }),
   ]

@@ -5,6 +5,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import type { Condition } from '../../http/conditions.ts'
 import { rulesOfEntries } from '../../http/entries.ts'
 import type { HttpRule } from '../../http/model.ts'
+import { noteUnusedConfigs } from '../filters/http-filters.ts'
 import { domainOrder, readDomain } from './domains.ts'
 import { entriesOfRoute, type RouteContext } from './routes.ts'
 import { listAt, memberAt, takeText } from '../messages/message.ts'
@@ -20,8 +21,10 @@ interface HostEntry {
  * The rules of a route table. A request belongs to the virtual host with the most exact domain; when no route of it fits,
  * the routes of others are not tried.
  */
-export function rulesOfTable(table: Field, context: Omit<RouteContext, 'table' | 'host'>): HttpRule[] {
+export function rulesOfTable(table: Field, given: Omit<RouteContext, 'table' | 'host' | 'usedConfigs'>): HttpRule[] {
   noteTable(table)
+  const usedConfigs = new Set<Field>()
+  const context = { ...given, usedConfigs }
   const hosts = listAt(table, 'virtual_hosts')
   const ordered = hosts.flatMap((host) => hostEntries(host)).toSorted((one, other) => domainOrder(one.rank, other.rank))
   const groups: { host: Field; conditions: Condition[] }[] = []
@@ -30,7 +33,7 @@ export function rulesOfTable(table: Field, context: Omit<RouteContext, 'table' |
     if (last?.host === host) last.conditions.push(condition)
     else groups.push({ host, conditions: [condition] })
   }
-  return groups.flatMap(({ host, conditions }) => {
+  const rules = groups.flatMap(({ host, conditions }) => {
     const condition: Condition = { kind: 'any', of: conditions }
     const domains = memberAt(host, 'domains') ?? host
     const text = `${memberAt(host, 'name')?.text ?? ''}: no other route fits`
@@ -56,6 +59,8 @@ export function rulesOfTable(table: Field, context: Omit<RouteContext, 'table' |
     }))
     return rulesOfEntries(all)
   })
+  for (const level of [...hosts, table]) noteUnusedConfigs(level, given.filters, usedConfigs)
+  return rules
 }
 
 function hostEntries(host: Field): HostEntry[] {
