@@ -207,6 +207,20 @@ function flat(list: Statements): Statements {
   return list.flatMap((each) => [each, ...flat([...(each.block ?? [])])])
 }
 
+test('a header that is more than a route can change is in the report, and in no list', () => {
+  const names = Array.from({ length: 17 }, (_, index) => `x-h${index}`)
+  for (const lines of [
+    [...names.map((name) => `header ${name} v`), 'reverse_proxy x:80'],
+    ['reverse_proxy x:80 {', ...names.map((name) => `header_up ${name} v`), '}'],
+  ]) {
+    const result = importText(`http://a.test {\n${lines.join('\n')}\n}\n`)
+    assert.ok(result.ok)
+    const { report, config } = printImport(result.value, ['a'], 'caddy')
+    assert.ok(config.includes('x-h14') && !config.includes('x-h15'), config)
+    assert.equal(report.match(/a route changes at most 15 headers/g)?.length, 2, report)
+  }
+})
+
 test('secrets are neither in the report nor in the config', () => {
   const text =
     'http://a.test {\n reverse_proxy x:80 {\n  header_up Authorization "Bearer s3cret"\n }\n header Set-Cookie s3cret\n basicauth {\n  ann s3cret\n }\n}\n'

@@ -4,7 +4,7 @@ import { isSettable } from '../http/header-names.ts'
 import type { Environment } from './environment.ts'
 import { hasPlaceholder, templateOf, textExpression, variablesOf } from './placeholders.ts'
 import type { Handler } from '../chain/routes.ts'
-import type { RequestHeader, ResponseHeader, State } from '../chain/state.ts'
+import { type RequestHeader, type ResponseHeader, type State, withHeaders } from '../chain/state.ts'
 
 /** Headers that the gateway sends by itself. */
 const OWN = new Set([
@@ -72,11 +72,12 @@ export function responseHeaders(statement: Statement, words: readonly string[], 
   if (words.length === 0) statement.carried()
   return {
     kind: 'effect',
-    apply: (state) => ({ ...state, response: [...state.response, ...changes] }),
+    apply: (state) => withHeaders(state, { response: changes }, () => tooMany(statement)),
     applyIf: (state, when) => {
       const literal = changes.filter(({ value }) => typeof value === 'string')
       if (literal.length < changes.length) statement.notCarried('a value of the environment has no condition')
-      return { ...state, response: [...state.response, ...literal.map((each) => ({ ...each, when }))] }
+      const response = literal.map((each) => ({ ...each, when }))
+      return withHeaders(state, { response }, () => tooMany(statement))
     },
     ifUnsure: null,
   }
@@ -121,16 +122,20 @@ export function requestHeader(statement: Statement, words: readonly string[], en
     const isPathKept = state.path !== null && state.path.prefix === '' && state.path.cut === ''
     const expression = textExpression(value, isPathKept)
     if (expression === null) statement.notCarried('its placeholders have no counterpart after a rewrite')
-    return expression === null ? state : added(state, { name: lower, value: expression, when: null })
+    return expression === null ? state : added(statement, state, { name: lower, value: expression, when: null })
   }, statement)
 }
 
 function withHeader(statement: Statement, header: RequestHeader): Handler {
-  return effect((state) => added(state, header), statement)
+  return effect((state) => added(statement, state, header), statement)
 }
 
-function added(state: State, header: RequestHeader): State {
-  return { ...state, request: [...state.request, header] }
+function added(statement: Statement, state: State, header: RequestHeader): State {
+  return withHeaders(state, { request: [header] }, () => tooMany(statement))
+}
+
+function tooMany(statement: Statement): void {
+  statement.notCarried('a route changes at most 15 headers', true)
 }
 
 function effect(apply: (state: State) => State, statement: Statement): Handler {

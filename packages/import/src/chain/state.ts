@@ -34,6 +34,24 @@ export interface State {
 
 export const FIRST_STATE: State = { path: CLIENT_PATH, request: [], response: [], policies: {}, denials: [] }
 
+/** Adds changes of headers; `tooMany` is called, and nothing added, when a route can have no more of them. */
+export function withHeaders(
+  state: State,
+  changes: { readonly request: readonly RequestHeader[] } | { readonly response: readonly ResponseHeader[] },
+  tooMany: () => void,
+): State {
+  const next =
+    'request' in changes
+      ? { ...state, request: [...state.request, ...changes.request] }
+      : { ...state, response: [...state.response, ...changes.response] }
+  const lists = [next.request, next.response]
+  // One place is for the path.
+  const fits = lists.every((list) => list.length < 16 || new Set(list.map(({ name }) => name)).size < 16)
+  if (fits) return next
+  tooMany()
+  return state
+}
+
 /** The policies of a route. */
 export function policiesOf(state: State, isProxy: boolean): Record<string, unknown> {
   const { path, policies, denials } = state

@@ -1,5 +1,5 @@
 import { denial, effect, guard, policy } from '../chain/effects.ts'
-import { policiesOf } from '../chain/state.ts'
+import { policiesOf, withHeaders } from '../chain/state.ts'
 import { type PathState, withoutPrefix } from '../chain/path-state.ts'
 import { closed, final, notImported, statusReply } from '../chain/replies.ts'
 import type { Directive, Handler } from '../chain/routes.ts'
@@ -261,9 +261,11 @@ const OWN = /^x-forwarded-(for|proto|host|port)$/i
 
 function readHeaders(options: Field, facts: PortFacts): Handler[] {
   const found: Handler[] = []
-  const response = (name: string, value: string | object): void => {
+  const tooMany = (field: Field) => () => field.notCarried('a route changes at most 15 headers', true)
+  const response = (field: Field, name: string, value: string | object): void => {
     const verb = value === '' ? ('remove' as const) : ('set' as const)
-    found.push(effect((state) => ({ ...state, response: [...state.response, { verb, name, value, when: null }] })))
+    const change = { verb, name, value, when: null }
+    found.push(effect((state) => withHeaders(state, { response: [change] }, tooMany(field))))
   }
   const check = (name: string, field: Field): string | object | null => {
     const value = field.text ?? ''
@@ -290,28 +292,27 @@ function readHeaders(options: Field, facts: PortFacts): Handler[] {
       continue
     }
     const printed = value === '' ? '[]' : typeof value === 'string' ? JSON.stringify(value) : value
-    found.push(
-      effect((state) => ({ ...state, request: [...state.request, { name: lower, value: printed, when: null }] })),
-    )
+    const change = { name: lower, value: printed, when: null }
+    found.push(effect((state) => withHeaders(state, { request: [change] }, tooMany(field))))
   }
   for (const [name, field] of options.get('customResponseHeaders')?.members ?? []) {
     const value = check(name, field)
-    if (value !== null) response(name.toLowerCase(), value)
+    if (value !== null) response(field, name.toLowerCase(), value)
   }
   for (const [name, field] of options.members) {
     const fixed = FIXED[name]
     const text = TEXTS[name]
     if (fixed !== undefined) {
       field.carried()
-      if (field.isTrue) response(...fixed)
+      if (field.isTrue) response(field, ...fixed)
     } else if (text !== undefined && field.text !== null && !/[^\x20-\x7e]/.test(field.text)) {
       field.carried()
-      response(text, field.text)
+      response(field, text, field.text)
     }
   }
   const seconds = options.get('stsSeconds')
-  if ((seconds?.number ?? 0) > 0 && facts.isTls) {
-    const parts = [`max-age=${seconds?.text}`]
+  if (seconds !== null && (seconds.number ?? 0) > 0 && facts.isTls) {
+    const parts = [`max-age=${seconds.text}`]
     for (const [name, word] of [
       ['stsIncludeSubdomains', 'includeSubDomains'],
       ['stsPreload', 'preload'],
@@ -320,7 +321,7 @@ function readHeaders(options: Field, facts: PortFacts): Handler[] {
       field?.carried()
       if (field?.isTrue === true) parts.push(word)
     }
-    response('strict-transport-security', parts.join('; '))
+    response(seconds, 'strict-transport-security', parts.join('; '))
   }
   seconds?.carried()
   const cors = corsOf(options)

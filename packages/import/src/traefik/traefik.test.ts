@@ -155,6 +155,21 @@ test('a chain that has itself is closed, and middlewares with too many cases get
   assert.match(many.config, /status: 501/)
 })
 
+test('a header that is more than a route can change is in the report, and in no list', () => {
+  const names = Array.from({ length: 17 }, (_, index) => `x-h${index}`)
+  const values = Object.fromEntries(names.map((name) => [name, 'v']))
+  for (const field of ['customRequestHeaders', 'customResponseHeaders']) {
+    const routers = { r: { rule: 'Host(`a.test`)', middlewares: ['m'], service: 's' } }
+    const services = { s: { loadBalancer: { servers: [{ url: 'http://a:1' }] } } }
+    const http = { routers, services, middlewares: { m: { headers: { [field]: values } } } }
+    const result = importTraefik([{ name: 'a.yaml', text: JSON.stringify({ http }, null, 1) }])
+    assert.ok(result.ok)
+    const { report, config } = printImport(result.value, ['a.yaml'], 'traefik')
+    assert.ok(config.includes('x-h14') && !config.includes('x-h15'), config)
+    assert.equal(report.match(/a route changes at most 15 headers/g)?.length, 2, report)
+  }
+})
+
 test('any file is imported, or refused with a location; the config has no problems and no secrets', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 1, arbitrary: fc.jsonValue() }, { weight: 6, arbitrary: files }), (value) => {
