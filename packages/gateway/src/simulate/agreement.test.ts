@@ -4,8 +4,10 @@ import { compareWithWire } from './testing/agreement.ts'
 
 /** 1,000 pairs run with PROPERTIES=full. */
 const PAIRS = process.env['PROPERTIES'] === 'full' ? 1_000 : 40
+/** On a loaded machine, 1,000 pairs take minutes. */
+const LIMIT_MS = 900_000
 
-test('a simulation and a gateway with sockets decide, forward and answer alike', async (t) => {
+test('a simulation and a gateway with sockets decide, forward and answer alike', { timeout: LIMIT_MS }, async (t) => {
   const seed = Number(process.env['FUZZ_SEED'] ?? 7)
   const { compared, unknown, byOutcome } = await compareWithWire(t, { seed, pairs: PAIRS, requests: 4 })
   t.diagnostic(
