@@ -86,5 +86,10 @@ describe('backtest', () => {
     const broken = await run('-f', before, '--records', many.records)
     assert.deepEqual([broken.code, broken.stdout], [1, ''])
     assert.match(broken.stderr, /the new config cannot go live:\n.*old\.yaml:1:8/)
+    // Tests have stand-ins for absent keys; a config that is to go live has none.
+    writeFileSync(before, 'binds: [{ port: 1, listeners: [{ protocol: HTTPS, tls: { cert: a.crt, key: a.key } }] }]\n')
+    const absent = await run('-f', before, '--records', many.records)
+    assert.deepEqual([absent.code, absent.stdout], [1, ''])
+    assert.match(absent.stderr, /the new config cannot go live:\n[^]*no readable file \S+a\.key/)
   })
 })

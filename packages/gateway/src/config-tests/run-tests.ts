@@ -60,6 +60,7 @@ export async function runTests(tests: LoadedTests, options: RunOptions): Promise
   const loaded = await loadTestedConfig(path, {
     env: world.env,
     gateway,
+    standsIn: true,
     ...(options.text !== undefined && { text: options.text }),
   })
   return loaded.ok ? runLoaded(tests, loaded, options) : loaded

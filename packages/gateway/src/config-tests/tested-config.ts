@@ -22,13 +22,22 @@ export interface TestedConfig {
   locate(this: void, part: object, path: Path): SourceLocation | null
 }
 
+interface TestedConfigOptions {
+  readonly env: Environment
+  readonly gateway: string | null
+  /** The text of the config, in place of that of its file. */
+  readonly text?: string
+  /** Whether stand-ins replace certificates and keys whose files are absent; otherwise, these are problems. */
+  readonly standsIn?: boolean
+}
+
 /** Loads the config of a file of tests as the gateway does: a file, or manifests. */
 export async function loadTestedConfig(
   path: string,
-  { env, gateway, text }: { env: Environment; gateway: string | null; text?: string },
+  { env, gateway, text, standsIn = false }: TestedConfigOptions,
 ): Promise<TestedConfig | { ok: false; problems: string[] }> {
   const absent = new AbsentFiles()
-  const options: LoadOptions = { file: path, dir: dirname(path), env, absentPem: absent.pem }
+  const options: LoadOptions = { file: path, dir: dirname(path), env, ...(standsIn && { absentPem: absent.pem }) }
   const loaded = text === undefined ? await load(path, options, gateway) : loadConfig(text, options)
   if (typeof loaded === 'string') return { ok: false, problems: [loaded] }
   if (!loaded.ok) return { ok: false, problems: loaded.problems.map(printProblem) }
