@@ -35,6 +35,13 @@ export function outsideCode(markdown: string, edit: (prose: string) => string): 
   return edit(hidden).replaceAll(/\u0000(\d+)\u0000/g, (_, index: string) => codes[Number(index)] ?? '')
 }
 
+/** Replaces code inside of paragraphs; `replace` gets it with its backticks, and without them. */
+export function replaceInlineCode(markdown: string, replace: (code: string, text: string) => string): string {
+  return markdown.replaceAll(CODE, (code, fence: string | undefined, ticks = '') =>
+    fence === undefined ? replace(code, code.slice(ticks.length, -ticks.length)) : code,
+  )
+}
+
 /** The anchor of a heading by the rule of code hosts: lower case, no punctuation, dashes for spaces. */
 export function anchorOf(heading: string): string {
   return heading

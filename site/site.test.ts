@@ -107,6 +107,23 @@ describe('the staged site', () => {
     assert.match(linked, /"editLink":"https:\/\/code\.example\/edit\/main\/docs\/production\.md"/)
   })
 
+  it('has no double braces that VitePress would read as an expression', (t) => {
+    const folder = useFolder(t)
+    const pages = stageSite({ folder, base: '/', sourceUrl: null, editUrl: null })
+    let kept = 0
+    for (const page of pages) {
+      const text = readFileSync(join(folder, markdownFile(page)), 'utf8').replaceAll(/^ *```[^]*?^ *```$/gm, '')
+      const outside = text.replaceAll(/<code v-pre>[^<]*<\/code>/g, (code) => {
+        kept += code.includes('{{') ? 1 : 0
+        return ''
+      })
+      assert.doesNotMatch(outside, /\{\{/, page.path)
+    }
+    assert.ok(kept > 0, 'no page has double braces in code')
+    const staged = readFileSync(join(folder, 'import.md'), 'utf8')
+    assert.ok(staged.includes('<code v-pre>${{ env "NAME" }}</code>'), 'docs/import.md: names of variables')
+  })
+
   it('has all pages in llms.txt and llms-full.txt', (t) => {
     const folder = useFolder(t)
     const pages = stageSite({ folder, base: '/docs/', sourceUrl: null, editUrl: null })

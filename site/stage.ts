@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { outsideCode, replaceLinks } from './links.ts'
+import { outsideCode, replaceInlineCode, replaceLinks } from './links.ts'
 import { llmsFullText, llmsText } from './llms.ts'
 import { HOME } from './pages.ts'
 import { allPages, root, siteGroups, type SitePage } from './site-pages.ts'
@@ -136,7 +136,14 @@ function withoutComments(markdown: string): string {
 /** Pages are templates of Vue, in which double braces have a meaning; two languages have no highlighter. */
 function forVitePress(markdown: string): string {
   const known = markdown.replaceAll(/^```(?:promql|rego)$/gm, '```txt')
-  return outsideCode(known, (prose) => prose.replaceAll('{{', '&#123;&#123;'))
+  const escaped = outsideCode(known, (prose) => prose.replaceAll('{{', '&#123;&#123;'))
+  return replaceInlineCode(escaped, (code, text) =>
+    code.includes('{{') ? `<code v-pre>${escapeHtml(text.trim())}</code>` : code,
+  )
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function write(file: string, text: string): void {
