@@ -1,22 +1,29 @@
 /** Addresses in configs of other gateways. */
 
+/** A DNS name that the gateway connects to; names of containers may have an underscore. */
+const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
+
 /** `host:port`; null for sockets, variables and odd texts. */
 export function hostPortOf(address: string, port: number | null): string | null {
-  const found = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(?::(\d{1,5}))?$/i.exec(address)
-  const number = Number(found?.[3] ?? port ?? 0)
-  const host = found?.[1] ?? ''
+  const found = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/i.exec(address)
+  const [, bracketed, name = '', digits] = found ?? []
+  const number = Number(digits ?? port ?? 0)
   if (found === null || number < 1 || number > 65_535) return null
-  // A name with an underscore is not a DNS name, and a number is no name.
-  if (
-    host.includes('_') ||
-    host.includes('..') ||
-    (!/^\d+\.\d+\.\d+\.\d+$/.test(host) && /(^|\.)(\d+|0x[0-9a-f]*)$/i.test(host))
-  )
-    return null
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host) && host.split('.').some((part) => Number(part) > 255 || /^0\d/.test(part)))
-    return null
-  if (host.split('.').some((label) => label.length > 63 || /^-|-$/.test(label))) return null
-  return `${host}:${number}`
+  if (bracketed !== undefined) return isIpv6(bracketed) ? `[${bracketed}]:${number}` : null
+  return isIpv4(name) || isName(name) ? `${name}:${number}` : null
+}
+
+/** Whether the text is a DNS name. A name that ends in a number may be read as an address, so it is none. */
+function isName(text: string): boolean {
+  return DNS_NAME.test(text) && !/(^|\.)(\d+|0x[0-9a-f]*)\.?$/i.test(text)
+}
+
+function isIpv4(text: string): boolean {
+  return /^((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(?!$)|$)){4}$/.test(text)
+}
+
+function isIpv6(text: string): boolean {
+  return text.includes(':') && /^[0-9a-f:]+(:\d+\.\d+\.\d+\.\d+)?$/i.test(text) && URL.canParse(`http://[${text}]`)
 }
 
 /** A hostname of a route: `example.com` or `*.example.com`, in lower case; null for other texts. */

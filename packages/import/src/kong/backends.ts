@@ -103,8 +103,7 @@ function backendOf(
   { weight, isTls, policies, hostHeader }: BackendFacts,
 ): ServiceBackend | null {
   const address = filledText(`${host}:${port}`, (name) => `${name.toLowerCase().replaceAll('_', '-')}.test`)
-  // Names of containers may have an underscore.
-  if (hostPortOf(address.replaceAll('_', '-'), null) === null) return null
+  if (hostPortOf(address, null) === null) return null
   const isDefaultPort = port === (isTls ? 443 : 80)
   const isAddress = /^[\d.]+$|^\[/.test(host)
   const authority = hostHeader ?? (isAddress ? (isDefaultPort ? host : `${host}:${port}`) : null)

@@ -1,10 +1,11 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
 import { durationText } from '../core/duration.ts'
+import { hostPortOf } from '../http/addresses.ts'
 import { isSettable } from '../http/header-names.ts'
 import type { Directive, Scope } from './directive.ts'
 import type { Location } from './locations.ts'
 import { expressionOf, literalOf, secondsOf } from './text.ts'
-import { hostOf, type Upstreams, type UpstreamServer } from './upstreams.ts'
+import { type Upstreams, type UpstreamServer } from './upstreams.ts'
 
 /** The backends of a `proxy_pass`, and its policies. */
 interface Proxy {
@@ -25,7 +26,7 @@ export function readProxy(
   if (found === null) return 'the address has variables, a query, or is not a URL'
   const [, scheme, authority = '', uri] = found
   const upstream = place.upstreams.get(authority)
-  const direct = hostOf(authority, scheme === 'https' ? 443 : 80)
+  const direct = hostPortOf(authority, scheme === 'https' ? 443 : 80)
   const backends = upstream?.servers ?? (direct === null ? [] : [{ host: direct }])
   if (backends.length === 0) return 'the server is not a host and a port, and not an upstream with servers'
   const { location } = place
@@ -71,7 +72,7 @@ function hostPolicy(pass: Directive, scope: Scope, authority: string): object | 
   const value = header?.args[1] ?? '$proxy_host'
   if (value === '$proxy_host') {
     header?.carried()
-    if (authority.includes('_')) {
+    if (hostPortOf(authority, 80) === null) {
       pass.changed('the Host is that of the server, because the name of the upstream is not a host name')
       return { hostRewrite: { mode: 'Auto' } }
     }
@@ -85,7 +86,7 @@ function hostPolicy(pass: Directive, scope: Scope, authority: string): object | 
     header?.changed('the Host of the client')
     return { hostRewrite: { mode: 'None' } }
   }
-  if (literalOf(value) === null || hostOf(value, 80) === null) {
+  if (literalOf(value) === null || hostPortOf(value, 80) === null) {
     return 'the Host of its requests has variables that are not known'
   }
   header?.carried()

@@ -1,3 +1,4 @@
+import { hostPortOf } from '../http/addresses.ts'
 import type { Directive } from './directive.ts'
 
 /** A server of an upstream, as a backend. */
@@ -29,7 +30,7 @@ export function readUpstreams(directives: readonly Directive[]): Upstreams {
 function readServer(directive: Directive): UpstreamServer | null {
   if (directive.name !== 'server') return null
   const [address = '', ...options] = directive.args
-  const host = hostOf(address, 80)
+  const host = hostPortOf(address, 80)
   if (host === null) {
     directive.notCarried('the address is not a host and a port')
     return null
@@ -44,14 +45,6 @@ function readServer(directive: Directive): UpstreamServer | null {
   if (others.length > 0) directive.changed(`without ${others.join(', ')}: a health policy evicts servers`)
   else directive.carried()
   return weight === 1 || !Number.isInteger(weight) ? { host } : { host, weight }
-}
-
-/** `host:port`; null for sockets, variables and odd texts. */
-export function hostOf(address: string, port: number): string | null {
-  const found = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(?::(\d{1,5}))?$/i.exec(address)
-  if (found === null || Number(found[3] ?? port) > 65_535) return null
-  // A name with an underscore is not a DNS name.
-  return (found[1] ?? '').includes('_') ? null : `${found[1]}:${found[3] ?? port}`
 }
 
 function noteOthers(block: readonly Directive[]): void {

@@ -44,12 +44,8 @@ function readEndpoint(field: Field): { host: string; weight: number }[] {
   memberAt(endpoint, 'health_check_config')?.notCarried('a health policy learns from traffic: docs/backends.md')
   memberAt(field, 'metadata')?.notCarried('endpoints have no labels')
   if (host === null) {
-    const name = memberAt(endpoint, 'address', 'socket_address', 'address')?.text ?? ''
-    const why = name.includes('_')
-      ? 'a host name has no underscore: rename the host'
-      : 'its address is not a host with a port'
     const place = endpoint ?? field
-    place.notCarried(why)
+    place.notCarried('its address is not a host with a port')
     return []
   }
   status?.carried()
