@@ -35,6 +35,14 @@ test('a connection that is closed before it is looked at has no address, and por
   assert.deepEqual(info.destination(), { address: '', port: 0 })
 })
 
+test('an address that was looked at stays known when the connection closes', async (t) => {
+  const { accepted, port } = await usePair(t)
+  const info = connectionInfo(accepted, null, '')
+  info.destination()
+  accepted.destroy()
+  assert.deepEqual(info.destination(), { address: '127.0.0.1', port })
+})
+
 test('the addresses in a PROXY header are used, and the address of the proxy is kept', async (t) => {
   const { accepted, client } = await usePair(t)
   const ends = { source: { address: '2001:db8::1', port: 7 }, destination: { address: '2001:db8::2', port: 8 } }

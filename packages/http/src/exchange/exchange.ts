@@ -23,7 +23,7 @@ export interface ConnectionInfo {
   readonly source: string
   /**
    * The address that the client connected to, from the PROXY header or the socket. Computed on demand, because few
-   * callers need it.
+   * callers need it; known from the first call on, also when the connection is closed.
    */
   destination(): Endpoint
   /** The principal in the verified client certificate; empty without a certificate. */
@@ -51,6 +51,7 @@ export function connectionInfo(
   const rawPort = socket.remotePort ?? 0
   const address = source?.address ?? rawAddress
   const port = source?.port ?? rawPort
+  let destination = proxied?.destination ?? null
   const info: ConnectionInfo = {
     address,
     port,
@@ -61,7 +62,7 @@ export function connectionInfo(
     handshake,
     source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
     destination: () =>
-      proxied?.destination ?? { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
+      (destination ??= { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 }),
     certificate: undefined,
     principal() {
       return this.certificate?.principal ?? ''

@@ -1,4 +1,4 @@
-import { emptySource, type Source, sourceOf } from '@portico/http'
+import { type ConnectionInfo, emptySource, type Source, sourceOf } from '@portico/http'
 import { RequestContext } from '../context/request-context.ts'
 import type { BranchBody } from './branch-body.ts'
 
@@ -16,6 +16,7 @@ export function forkRequest(
   results: ShadowResults,
   branch: (length: number) => BranchBody,
 ): RequestContext {
+  keepEnds(rx.connection)
   const fork = new RequestContext(rx.exchange, rx.startedAt)
   return Object.assign(fork, rx, results, {
     headers: rx.headers.clone(),
@@ -40,6 +41,12 @@ export function forkRequest(
     decision: null,
     serial: 0,
   })
+}
+
+/** The connection may be closed when the shadow runs, and a closed one no longer says what nobody asked before. */
+function keepEnds(connection: ConnectionInfo): void {
+  connection.destination()
+  connection.principal()
 }
 
 /** Returns the results that a request has at the moment. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
-import { httpConfig, routeTo, useGateway, useOrigin } from '../../testing/scene.ts'
+import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 import { type Check, NO, ok, option, useAuthorizer } from '../../testing/services/authorizer.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/services/issuer.ts'
 import '../../testing/all-features.ts'
 
 type Ask = NonNullable<Parameters<typeof request>[1]>
@@ -45,6 +46,30 @@ test('a request does not wait for the authorizer of a shadow, and its record doe
   answerNow()
   await gateway.finished(1)
   assert.equal(outcomes(0)[0]?.[0], 'denied')
+})
+
+test('the authorizer of a shadow gets the address that a client used, also when that client is gone', async (t) => {
+  const key = createSigningKey('k1')
+  const { promise: isGone, resolve: clientIsGone } = Promise.withResolvers<void>()
+  const issuer = await useOrigin(t, (_seen, response) => {
+    void isGone.then(() => response.end(keySetOf(key)))
+  })
+  const jwks = { remote: { backendRef: { name: 'idp' }, jwksPath: 'keys' } }
+  const jwtAuthentication = { providers: [{ issuer: ISSUER, jwks }] }
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, () => ({}))
+  const shadow = { jwtAuthentication, extAuth: { backendRef: { host: authorizer.host }, grpc: {} } }
+  const backends = [{ name: 'idp', static: { host: '127.0.0.1', port: issuer.port } }]
+  const gateway = await useGateway(t, { ...httpConfig([routeTo(origin, { shadow })]), backends })
+  const headers = { authorization: `Bearer ${await sign(key)}`, connection: 'close' }
+  assert.equal((await request(gateway.port(), { headers })).status, 200)
+  await until(() => gateway.connectionCount() === 0)
+  clientIsGone()
+  await gateway.finished(1)
+  const address = authorizer.seen[0]?.attributes?.destination?.address?.address
+  assert.ok(address?.$case === 'socketAddress')
+  const { address: host, portSpecifier } = address.value
+  assert.deepEqual([host, portSpecifier], ['127.0.0.1', { $case: 'portValue', value: gateway.port() }])
 })
 
 test('the authorizer of a shadow gets the body, which the backend gets too', async (t) => {
