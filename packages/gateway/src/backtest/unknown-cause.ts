@@ -19,6 +19,7 @@ export function unknownCause(outcome: Outcome, isBodyMissing: boolean): string |
 
 const UNKNOWNS = {
   upstream: 'the answer of a service is not recorded',
+  name: 'the addresses of a name are not recorded',
   answer: 'the answer of a service is not recorded',
   token: 'the answer of a token endpoint is not recorded',
   process: 'the answer of a program is not recorded',

@@ -27,7 +27,7 @@ import type { Env } from '../pipeline/context/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import type { SessionPersistenceConfig } from '../schema/fields/session-persistence.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
-import { type AddressGuard, createAddressGuard, Destination } from '@portico/http/client'
+import { Destination } from '@portico/http/client'
 
 /** Compiles backends by attachment point: policies of the attachment point apply too. */
 export interface Backends {
@@ -174,7 +174,7 @@ function compileTarget(
       return compilePool({ identity, policies, members, picker, version, isWhole: true }, env, parts)
     }
     case 'dynamicForwardProxy':
-      return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
+      return dynamicForwardProxyBackend(identity, { ...common, guard: parts.services.addressGuard(target) })
   }
 }
 
@@ -229,8 +229,4 @@ function outgoingTarget(target: BackendTarget): OutgoingTarget {
     return { isFixed, host: target.kind === 'static' || target.kind === 'service' ? target.host : null }
   }
   return { isFixed, host: target.host, signing: { region: target.region, service: 'bedrock-agentcore' } }
-}
-
-function guardOf(target: { allowCidrs: string[]; ports: number[] }): AddressGuard {
-  return createAddressGuard({ allowCidrs: target.allowCidrs, ports: target.ports })
 }

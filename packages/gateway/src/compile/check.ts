@@ -12,7 +12,15 @@ import type { ConfigFault } from '../pipeline/compiled/config-fault.ts'
 import { type Containment, FaultRecorder, STRICT, type UnitFault } from '../pipeline/compiled/containment.ts'
 import { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
 import { workerIndexCount } from '../state/connection-count.ts'
-import { createResolver, Endpoints, Hbone, Pools, ServiceAddresses, type SharedCounters } from '@portico/http/client'
+import {
+  createAddressGuard,
+  createResolver,
+  Endpoints,
+  Hbone,
+  Pools,
+  ServiceAddresses,
+  type SharedCounters,
+} from '@portico/http/client'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
@@ -91,6 +99,7 @@ export function checkServices(
       deadlines,
       sessionKeys: () => ['00'.repeat(32)],
       resolver,
+      addressGuard: createAddressGuard,
       hops,
       handshakes: new HandshakePasses(),
       pools,

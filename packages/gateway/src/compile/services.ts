@@ -3,7 +3,15 @@ import type { Backend } from '../ir/resources.ts'
 import type { SharingMap } from '../collections/sharing-map.ts'
 import type { Hub } from '../mcp/hub.ts'
 import type { Deadlines } from '@portico/http'
-import type { ConnectionDefaults, Endpoints, Hbone, Pools, Resolver, ServiceAddresses } from '@portico/http/client'
+import type {
+  ConnectionDefaults,
+  createAddressGuard,
+  Endpoints,
+  Hbone,
+  Pools,
+  Resolver,
+  ServiceAddresses,
+} from '@portico/http/client'
 
 export interface BackendServices {
   deadlines: Deadlines
@@ -12,6 +20,8 @@ export interface BackendServices {
   /** The keys that encrypt MCP sessions; the first one is the newest. */
   sessionKeys: () => readonly string[]
   resolver: Resolver
+  /** Makes the guard of a backend whose requests name their destination. */
+  addressGuard: typeof createAddressGuard
   pools: Pools
   endpoints: Endpoints
   /** The addresses of Services. */

@@ -235,6 +235,8 @@ function unknownOf({ expected, upstream }: ExpectedOutcome, outcome: Outcome): s
   switch (first.kind) {
     case 'upstream':
       return `the answer of ${first.of} is unknown: add it to \`world.upstreams\``
+    case 'name':
+      return `the addresses of ${first.of} are unknown: add them to \`world.hosts\``
     case 'answer':
       return `the world has no answer to ${first.of}`
     case 'token':

@@ -1,8 +1,17 @@
+import { isIP } from 'node:net'
 import type { CompileServices } from '../compile/index.ts'
 import { checkServices } from '../compile/check.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { Hops } from '@portico/http'
-import { Endpoints, Hbone, Pools, type Resolver, ServiceAddresses } from '@portico/http/client'
+import {
+  type AddressGuard,
+  createAddressGuard,
+  Endpoints,
+  Hbone,
+  Pools,
+  type Resolver,
+  ServiceAddresses,
+} from '@portico/http/client'
 import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { CLOSING } from '../pipeline/compiled/containment.ts'
 import { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
@@ -66,6 +75,7 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
     counters,
     tables: new KeptTables(),
     resolver: createWorldResolver(world),
+    addressGuard: (options) => guardNames(createAddressGuard(options), upstreams),
     hbone: new Hbone({ member: NO_MEMBER, pools, connectTimeoutMs: 5_000, idleTimeoutMs: 60_000 }),
     endpoints: new Endpoints({ counters, random, monotonic: now, evicted() {} }),
     upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 1000 },
@@ -120,6 +130,17 @@ function createWorldResolver({ hosts }: World): Resolver {
     close() {},
   }
 }
+
+/** The guard cannot judge a name that stands for itself, so the outcome is unknown unless the port decides. */
+function guardNames(guard: AddressGuard, upstreams: SimulatedUpstreams): AddressGuard {
+  return (address, port) => {
+    if (isIP(address) === 0 && guard(PUBLIC_ADDRESS, port) === null) upstreams.unknown('name', address)
+    return guard(address, port)
+  }
+}
+
+/** An address that every guard allows. */
+const PUBLIC_ADDRESS = '8.8.8.8'
 
 /** Counters for every limit and address of a config; the table of a process would be slow to create for each test. */
 function slotsFor({ policies, backends }: Ir): number {

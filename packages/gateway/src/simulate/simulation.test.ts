@@ -143,6 +143,14 @@ test('names have the addresses of the world', async () => {
   assert.equal((await send({ authority: 'gone.test:9000' })).access?.reason, 'NoHealthyBackend')
 })
 
+test('whether a forward proxy may reach a name without addresses is unknown, unless the port decides', async () => {
+  const { send } = await simulate('[{ name: all, backends: [{ dynamicForwardProxy: { ports: [9000] } }] }]')
+  const { unknowns } = await send({ authority: 'inner.test:9000' })
+  assert.deepEqual(unknowns, [{ kind: 'name', of: 'inner.test', after: 0 }])
+  const other = await send({ authority: 'inner.test:9001' })
+  assert.deepEqual([other.unknowns, other.access?.error], [[], 'port 9001 is not allowed'])
+})
+
 test('a request to a port or a scheme without a listener is unknown', async () => {
   const { send } = await simulate(`[{ name: all, ${BACKEND} }]`)
   for (const wrong of [{ port: 9999 }, { scheme: 'https' }] as const) {

@@ -8,7 +8,10 @@ export interface World {
   seed: number
   /** Environment variables of the gateway, for cloud credentials. */
   env: Readonly<Record<string, string | undefined>>
-  /** Addresses of host names: an empty list fails to resolve, and a name that is missing is reached under its name. */
+  /**
+   * Addresses of host names: an empty list fails to resolve, and a name that is missing is reached under its
+   * name, unless its addresses decide whether it may be reached.
+   */
   hosts: Readonly<Record<string, readonly string[]>>
   /**
    * Answers a request to an upstream; null when the world does not have the upstream. `address` is `host:port`,
@@ -57,7 +60,7 @@ export interface WorldReply {
 
 /** Something that a simulation cannot know. A result that depends on it proves nothing. */
 export interface Unknown {
-  readonly kind: 'upstream' | 'answer' | 'token' | 'process' | 'listener'
+  readonly kind: 'upstream' | 'name' | 'answer' | 'token' | 'process' | 'listener'
   /** The address or the name of what is unknown; for a program, its target and its command. */
   readonly of: string
   /** How many requests the gateway had sent before. */

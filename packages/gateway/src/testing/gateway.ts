@@ -60,6 +60,7 @@ import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createTraceSource } from '../process/admin/trace-source.ts'
 import {
+  createAddressGuard,
   createResolver,
   Endpoints,
   type EndpointsChange,
@@ -346,6 +347,7 @@ export class TestGateway {
       deadlines: this.#deadlines,
       sessionKeys: () => [sessionKey],
       resolver: this.#resolver,
+      addressGuard: createAddressGuard,
       hops: this.#hops,
       handshakes: new HandshakePasses(),
       pools: this.#pools,

@@ -52,7 +52,7 @@ import { exportOrigin } from '../telemetry/export-origin.ts'
 import { WorkerPorts } from './worker-ports.ts'
 import { Recorder } from '../../telemetry/recorder/recorder.ts'
 import { TraceWatch } from '../../telemetry/trace/trace-watch.ts'
-import { createResolver, Endpoints, Hbone, Pools, ServiceAddresses } from '@portico/http/client'
+import { createAddressGuard, createResolver, Endpoints, Hbone, Pools, ServiceAddresses } from '@portico/http/client'
 
 const settings = workerData as WorkerSettings
 if (parentPort === null) throw new Error('a worker runs in a thread of its own')
@@ -135,6 +135,7 @@ const services = {
   deadlines,
   sessionKeys: () => sessionKeys,
   resolver,
+  addressGuard: createAddressGuard,
   hops,
   handshakes: new HandshakePasses(),
   pools,

@@ -198,8 +198,8 @@ export class Wire {
     const sent = headers.filter(([name]) => name !== 'te' && name !== 'upgrade')
     const outgoing = { method, target, authority, upgrade, teTrailers: te, headers: HeaderBlock.of(sent) }
     const response = await sendOver(socket, request.version, { ...outgoing, body: sourceOf(body) }, this.#deadlines)
-    // The record may be written a moment after the response.
-    const late = new Promise((resolve) => setTimeout(resolve, 2_000).unref())
+    // The record is written after the response, and waits up to ten seconds for shadows.
+    const late = new Promise((resolve) => setTimeout(resolve, 15_000).unref())
     await Promise.race([gateway.finished(recordsBefore + 1), late])
     // A connection that is still open counts against limits of connections.
     const endsAt = performance.now() + 2_000
