@@ -42,6 +42,7 @@ export async function startContender(what, bench) {
     provider,
     cache: what.chat?.cache !== undefined,
     spend: what.chat?.spend ?? null,
+    stored: what.chat?.stored ?? null,
     redis: redis?.port ?? null,
     tools,
     probed: what.probed ?? false,

@@ -16,8 +16,8 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services
  * @typedef {'Enforce' | 'Shadow'} Rules
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
- * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis' }} Chat
- *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer; `spend`: the client has a key of the gateway's with a budget, and each call is charged
+ * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis', stored?: number }} Chat
+ *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer; `spend`: the client has a key of the gateway's with a budget, and each call is charged; `stored`: the requests use this many keys of the store in turn
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, beyond?: string, saturated?: boolean }} Bar
  *   Limits of Portico (or the row `of`) relative to nginx (or the row `to`), at the fixed load unless `saturated`, and of what they take beyond the row `beyond`. `time`: ratio of the time of one request; `effectiveMs`: from a changed config to the first response that shows it; `growth`: ratio of memory after and before many changes; `againstBefore`: ratio of CPU after and before a rest; `overEmptyMb`: memory beyond that of an empty program of the same runtime
  */
@@ -33,6 +33,8 @@ const SPENT = {
   chat: { ...NATIVE.chat, spend: 'embedded' },
 }
 const SPENT_IN_REDIS = { ...SPENT, label: 'portico, with Redis', chat: { ...NATIVE.chat, spend: 'redis' } }
+const FEW_KEYS = { ...NATIVE, label: 'portico, 100 stored keys', chat: { ...NATIVE.chat, stored: 100 } }
+const MANY_KEYS = { ...NATIVE, label: 'portico, 100,000 stored keys', chat: { ...NATIVE.chat, stored: 100_000 } }
 const BIFROST_SPENT = { ...SPENT, peer: 'bifrost', label: 'bifrost, key, budget' }
 const LITELLM_SPENT = { peer: 'litellm', label: 'litellm, no keys', chat: NATIVE.chat }
 const TO_OPENAI = {
@@ -247,6 +249,15 @@ export const scenarios = [
       // LiteLLM is saturated long before the fixed load.
       { ratio: 0.02, of: SPENT.label, to: LITELLM_SPENT.label, saturated: true },
     ],
+  },
+  {
+    name: 'chat-keys',
+    title: 'chat completion with keys of the store in turn, 300 B in, 400 B out',
+    kind: 'load',
+    rps: 60,
+    variants: [FEW_KEYS, MANY_KEYS],
+    // At the fixed load, all connections use the same key at nearly the same time.
+    bars: [{ ratio: 1.05, of: MANY_KEYS.label, to: FEW_KEYS.label, saturated: true }],
   },
   {
     name: 'stream',

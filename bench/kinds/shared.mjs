@@ -6,6 +6,7 @@ import { PROXY_CORE } from '../children.mjs'
 import { startContender } from '../contender.mjs'
 import { CLIENTS, fixedLoad, saturatedLoad } from '../load.mjs'
 import { coreBusySeconds, cpuSeconds, residentBytes } from '../measure.mjs'
+import { keyPaths } from '../stored-keys.mjs'
 
 const HELD = 0.95
 const FOREIGN_SHARE = 0.1
@@ -145,7 +146,7 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
     ...peer.headers?.(bench),
     ...contender.headers,
   }
-  const paths = chat ? [peer.chatPath ?? PATHS[chat.client]] : (scenario.paths ?? ['/'])
+  const paths = chat ? chatPaths(peer, chat) : (scenario.paths ?? ['/'])
   const target = { url, protocol, dir, headers, paths }
   const body = chat ? chatRequest(chat.client, { stream: scenario.kind === 'stream' }) : 'x'.repeat(scenario.body ?? 0)
   if (body === '') return target
@@ -154,6 +155,10 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
   const bodyFile = join(dir, 'load', 'body.txt')
   writeFileSync(bodyFile, body)
   return { ...target, body, bodyFile }
+}
+
+function chatPaths(peer, { client, stored }) {
+  return stored ? keyPaths(PATHS[client], stored) : [peer.chatPath ?? PATHS[client]]
 }
 
 function whole(value) {

@@ -16,7 +16,7 @@ import { supergateway } from './supergateway.mjs'
 /**
  * @typedef {{ dir: string, port: number, readinessPort: number, origin: number, services: number | null, routes: number,
  *   protocol: 'http' | 'https' | 'h2c' | 'h2', unbuffered: boolean, logs: boolean, certificate: { cert: string, key: string, both: string } | null,
- *   spend: 'embedded' | 'redis' | null, redis: number | null, adminPort: number | null, jwks: string | null, provider: 'openai' | 'anthropic' | null, tools: boolean, found: Found, workers: number,
+ *   spend: 'embedded' | 'redis' | null, redis: number | null, stored: number | null, adminPort: number | null, jwks: string | null, provider: 'openai' | 'anthropic' | null, tools: boolean, found: Found, workers: number,
  *   keys: number | null, rules: import('../scenarios.mjs').Rules | null, extension: import('../scenarios.mjs').Extension | null }} Setup
  *   `routes` > 1: path prefixes /r0/ to /r<routes - 1>/, each its own route to the origin; `provider`: the origin is one of
  *   language models; `tools`: it is an MCP server, and to be spoken to as one; `services`: the port of services that are

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { projectNode } from '../machine.mjs'
+import { KEY_PARAMETER, writeKeys } from '../stored-keys.mjs'
 import { ISSUER } from '../token.mjs'
 import { MCP_PATH } from '../tool-call.mjs'
 
@@ -18,13 +19,16 @@ export const portico = {
         ? [resolve(options.portico)]
         : [join(gateway, 'dist/portico.js'), join(gateway, 'bin/portico.mjs')],
     ),
-  plan: (setup) => ({
-    files: { 'gateway.yaml': textOf(setup) },
-    args: ['-f', join(setup.dir, 'gateway.yaml')],
-    env: { WORKER_THREADS: String(setup.workers) },
-    ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
-    ...(setup.spend && { makeKey: () => makeKey(setup.adminPort) }),
-  }),
+  plan: (setup) => {
+    if (setup.stored) writeKeys(join(setup.dir, 'state'), setup.stored)
+    return {
+      files: { 'gateway.yaml': textOf(setup) },
+      args: ['-f', join(setup.dir, 'gateway.yaml')],
+      env: { WORKER_THREADS: String(setup.workers) },
+      ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
+      ...(setup.spend && { makeKey: () => makeKey(setup.adminPort) }),
+    }
+  },
 }
 
 /** An older build, so that both are measured under the same conditions. */
@@ -83,6 +87,7 @@ function config(setup) {
     provider,
     cache,
     spend,
+    stored,
     redis,
     tools,
     workers,
@@ -100,8 +105,9 @@ function config(setup) {
       ...(keys && limitedBy(keys)),
       ...(rules && ruledBy(rules)),
       ...(spend && { apiKeyAuthentication: { store: {} } }),
+      ...(stored && storeOfKeys()),
       ...policies,
-      backend: { http: { version: 'HTTP1' }, ...(spend && { prices: {} }) },
+      backend: { http: { version: 'HTTP1' }, ...((spend || stored) && { prices: {} }) },
     },
   })
   const listener = {
@@ -117,6 +123,7 @@ function config(setup) {
       statsAddr: 'off',
       readinessAddr: `127.0.0.1:${readinessPort}`,
       ...(spend && { stateDir: join(setup.dir, 'state'), keys: {}, ledger: {} }),
+      ...(stored && { stateDir: join(setup.dir, 'state'), keys: { maxKeys: stored } }),
       ...(redis && { stores: { redis: { url: `redis://127.0.0.1:${redis}` } } }),
       logging: { level: logs ? 'warn,request=info' : 'warn,request=off' },
     },
@@ -176,6 +183,10 @@ function models({ provider, cache }, origin) {
 function limitedBy(keys) {
   const key = `int(random() * ${keys}.0)`
   return { rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', key, keys: { size: keys } }] } }
+}
+
+function storeOfKeys() {
+  return { apiKeyAuthentication: { store: {}, location: { queryParameter: { name: KEY_PARAMETER } } } }
 }
 
 /** Rules that allow each request. */

@@ -1,27 +1,18 @@
-import type { SpendingBudget } from '../pipeline/context/spending.ts'
 import type { SpendAccounts } from '../spending/spend-accounts.ts'
+import { groupedText } from '../spending/amount-text.ts'
 import { SpendLimit } from '../spending/spend-limit.ts'
 import type { Period } from '../state/calendar.ts'
 import type { KeyLimit } from '../stores/key-store.ts'
 import { budgetsOf } from './key-budgets.ts'
-import type { ReadyKey, Spender } from './stored-keys.ts'
-
-/** One limit of a key or a team. */
-export interface LimitShare {
-  readonly limit: SpendLimit
-  readonly slot: number
-}
-
-/** The limits and budgets of a key and of its teams, the innermost first. */
-export interface KeyAccounts {
-  readonly limits: readonly LimitShare[]
-  readonly budgets: readonly SpendingBudget[]
-  /** The name of a limit for which the table has no room; null when there is room for all. */
-  readonly withoutRoom: string | null
-}
+import type { KeyAccounts, LimitShare, ReadyKey, Spender } from './ready-key.ts'
 
 /** The accounts of a key. `table` is that of limits, `room` the number of budgets that have room. */
-export function accountsOf({ spenders }: ReadyKey, table: SpendAccounts, room: number): KeyAccounts {
+export function accountsOf(key: ReadyKey, table: SpendAccounts, room: number): KeyAccounts {
+  if (key.accounts?.table !== table) key.accounts = findAccounts(key, table, room)
+  return key.accounts
+}
+
+function findAccounts({ spenders }: ReadyKey, table: SpendAccounts, room: number): KeyAccounts {
   const limits: LimitShare[] = []
   let withoutRoom: string | null = null
   for (const spender of spenders) {
@@ -32,18 +23,18 @@ export function accountsOf({ spenders }: ReadyKey, table: SpendAccounts, room: n
       else limits.push({ limit, slot })
     }
   }
-  return { limits, budgets: spenders.flatMap((spender) => budgetsOf(spender, room)), withoutRoom }
+  return { table, limits, budgets: spenders.flatMap((spender) => budgetsOf(spender, room)), withoutRoom }
 }
 
 function limitOf({ title }: Spender, config: KeyLimit, accounts: SpendAccounts): SpendLimit {
   const { requests, tokens, calls, unit = DEFAULT_UNIT } = config
   if (calls !== undefined) {
     const numbers = { unit: 'calls', amount: calls, periodAt: () => ALWAYS } as const
-    return new SpendLimit({ name: `${title} (${calls} calls at once)`, ...numbers }, accounts)
+    return new SpendLimit({ name: () => `${title} (${calls} calls at once)`, ...numbers }, accounts)
   }
   const counted = requests === undefined ? 'tokens' : 'requests'
   const amount = requests ?? tokens ?? 0
-  const name = `${title} (${amount.toLocaleString('en-US')} ${counted} per ${WORDS[unit]})`
+  const name = (): string => `${title} (${groupedText(amount)} ${counted} per ${WORDS[unit]})`
   return new SpendLimit({ name, unit: counted, amount, periodAt: windows(WINDOWS[unit]) }, accounts)
 }
 

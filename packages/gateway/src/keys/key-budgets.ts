@@ -2,7 +2,7 @@ import type { SpendingBudget } from '../pipeline/context/spending.ts'
 import { countedPeriod, periodId } from '../state/budget-period.ts'
 import type { BudgetRoom } from '../stores/budgets/budget-store.ts'
 import type { KeyBudget } from '../stores/key-store.ts'
-import type { Spender } from './stored-keys.ts'
+import type { Spender } from './ready-key.ts'
 
 /** The budgets of all keys and teams are one budget with many keys, so that they share one table. */
 function calendarRoom(entries: number): BudgetRoom {

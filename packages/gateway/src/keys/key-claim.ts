@@ -3,8 +3,7 @@ import type { LlmRecord } from '../records/llm-record.ts'
 import type { LimitRefusal } from '../spending/refuse-spending.ts'
 import type { Renewals } from '../spending/renewals.ts'
 import type { Reservation } from '../spending/spend-limit.ts'
-import type { KeyAccounts, LimitShare } from './key-accounts.ts'
-import type { ReadyKey } from './stored-keys.ts'
+import type { KeyAccounts, LimitShare, ReadyKey } from './ready-key.ts'
 
 interface ClaimParts {
   readonly accounts: KeyAccounts

@@ -9,8 +9,8 @@ import { answerQuestion, type OpenStore } from './answer-question.ts'
 import type { KeyAnswer, KeyQuestion, KeyStoreState } from './key-messages.ts'
 import { KeyProblem } from './key-problem.ts'
 import { KeyRegistry } from './key-registry.ts'
-import { FAILED, LOADING, OPEN } from './key-table.ts'
-import type { KeyTableWriter } from './key-table-writer.ts'
+import { FAILED, LOADING, OPEN } from './table/key-table.ts'
+import type { KeyTableWriter } from './table/key-table-writer.ts'
 import { TeamRegistry } from './team-registry.ts'
 
 interface ServiceParts {

@@ -5,8 +5,8 @@ import type { KeyStore } from '../stores/key-store.ts'
 import { SqliteKeyStore } from '../stores/sqlite/sqlite-key-store.ts'
 import type { FromKeyThread, KeyThreadSettings, ToKeyThread } from './key-messages.ts'
 import { KeyService } from './key-service.ts'
-import { LOADING } from './key-table.ts'
-import { KeyTableWriter } from './key-table-writer.ts'
+import { LOADING } from './table/key-table.ts'
+import { KeyTableWriter } from './table/key-table-writer.ts'
 
 // SQLite blocks its thread, so keys have a thread of their own.
 const { folder, table, maxKeys, postgres, graceMs } = workerData as KeyThreadSettings

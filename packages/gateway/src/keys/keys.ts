@@ -11,8 +11,8 @@ import type {
   KeyThreadSettings,
   ToKeyThread,
 } from './key-messages.ts'
-import { FAILED } from './key-table.ts'
-import { KeyTableWriter } from './key-table-writer.ts'
+import { FAILED } from './table/key-table.ts'
+import { KeyTableWriter } from './table/key-table-writer.ts'
 import { NO_ROOM } from './registry-parts.ts'
 
 /** The answer to one kind of question. */

@@ -1,7 +1,7 @@
 import type { PostgresSettings } from '../stores/postgres/postgres-settings.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
-import { createKeyTable } from './key-table.ts'
+import { createKeyTable } from './table/key-table.ts'
 import { Keys } from './keys.ts'
 
 interface KeySettings {

@@ -11,8 +11,8 @@ import { eventually, metric, type Program, useConfigFile, useProgram } from '../
 import { httpConfig } from '../testing/scene.ts'
 import type { KeyAction, KeyStoreState } from './key-messages.ts'
 import { KeyService } from './key-service.ts'
-import { createKeyTable, FAILED, KEY, KeyTable, LOADING, OPEN } from './key-table.ts'
-import { KeyTableWriter } from './key-table-writer.ts'
+import { createKeyTable, FAILED, KEY, KeyTable, LOADING, OPEN } from './table/key-table.ts'
+import { KeyTableWriter } from './table/key-table-writer.ts'
 
 /** A gateway's keys with a table of their own, and a clock that the test sets. */
 function useKeys(t: TestContext, settings: PostgresSettings, { graceMs = 60_000, maxKeys = 100 } = {}) {

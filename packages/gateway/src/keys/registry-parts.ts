@@ -1,6 +1,6 @@
 import { type KeyStore, StaleChange } from '../stores/key-store.ts'
 import { KeyProblem } from './key-problem.ts'
-import type { KeyTableWriter } from './key-table-writer.ts'
+import type { KeyTableWriter } from './table/key-table-writer.ts'
 
 export interface RegistryParts {
   readonly store: KeyStore

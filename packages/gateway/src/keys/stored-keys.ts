@@ -1,43 +1,28 @@
 import { hash } from 'node:crypto'
-import type { JsonObject } from '../pipeline/context/request-context.ts'
-import { type EntryDetails, type KeyDetails, teamHash } from './entry-text.ts'
-import { type FoundEntry, KEY, KeyTable, OPEN, TEAM } from './key-table.ts'
-import { matcher } from './patterns.ts'
-
-/** A key of the store, as one worker knows it. A key that changes becomes another object. */
-export interface ReadyKey {
-  readonly id: string
-  readonly name: string
-  /** Milliseconds since 1970. */
-  readonly notBefore: number
-  readonly expires: number
-  readonly isDisabled: boolean
-  /** `apiKey` in expressions. */
-  readonly metadata: JsonObject
-  /** Null when the key may use all models. */
-  readonly models: ((name: string) => boolean) | null
-  /** Null when the key may use all routes. */
-  readonly routes: ReadonlySet<string> | null
-  readonly own: Spender
-  /** The key, its team, the parent of the team, and so on; those that have limits or budgets. */
-  readonly spenders: readonly Spender[]
-}
-
-/** A key or a team with limits and budgets of its own. */
-export interface Spender extends Pick<KeyDetails, 'id' | 'limits' | 'budgets' | 'models'> {
-  /** Its name in responses, such as `the team support`. */
-  readonly title: string
-}
+import { type EntryDetails, type OwnDetails, type SharedDetails, teamHash } from './table/entry-text.ts'
+import { createKeyProfile, isLimited, type KeyProfile } from './key-profile.ts'
+import { type FoundEntry, KEY, KeyTable, OPEN, TEAM } from './table/key-table.ts'
+import type { ReadyKey, Spender } from './ready-key.ts'
 
 interface CachedKey extends FoundEntry {
-  readonly teams: number
   readonly key: ReadyKey
 }
 
-/** The keys of the store as one worker reads them. */
+/**
+ * The keys of the store as one worker reads them. Keys that are used again soon, and profiles, are cached in a bounded number
+ * of bytes. A key that is not cached costs a few microseconds more, and an unknown key never enters the cache.
+ */
 export class StoredKeys {
   readonly #table: KeyTable
   readonly #cached = new Map<number, CachedKey>()
+  /** Slots of keys that were read lately. With more keys in use than it has room for, a cache would hold only garbage. */
+  readonly #lately = new Int32Array(LATELY).fill(-1)
+  /** Profiles by their text. */
+  readonly #profiles = new Map<string, KeyProfile>()
+  /** The memory of both. */
+  #bytes = 0
+  /** The version of the teams that both were read with. */
+  #teams = 0
 
   constructor(buffer: SharedArrayBuffer) {
     this.#table = new KeyTable(buffer)
@@ -48,6 +33,11 @@ export class StoredKeys {
     return this.#table.state === OPEN
   }
 
+  /** The estimated memory of cached keys. */
+  get cachedBytes(): number {
+    return this.#bytes
+  }
+
   /** Finds the key; null for an unknown one. */
   find(text: string): ReadyKey | null {
     const digest = hash('sha256', text, 'buffer')
@@ -55,43 +45,49 @@ export class StoredKeys {
       const { teams } = this.#table
       const found = this.#table.find(KEY, digest)
       if (found === null) return null
+      if (teams !== this.#teams || this.#bytes > MOST_BYTES) this.#clear(teams)
       const cached = this.#cached.get(found.slot)
-      if (cached?.version === found.version && cached.teams === teams) return cached.key
+      if (cached?.version === found.version) return cached.key
       const details = this.#table.read(found)
       if (details === null) continue
-      const key = this.#ready(JSON.parse(details) as KeyDetails)
+      const end = details.indexOf('\n')
+      const profile = this.#profile(details.slice(end + 1))
       // Without its team, a key would have no limits.
-      if (key === null || teams !== this.#table.teams) continue
-      this.#keep({ ...found, teams, key })
+      if (profile === null || teams !== this.#table.teams) continue
+      const key = keyOf(JSON.parse(details.slice(0, end)) as OwnDetails, profile)
+      if (this.#isUsedAgain(found.slot)) {
+        if (cached === undefined) this.#bytes += profile.keyBytes
+        this.#cached.set(found.slot, { ...found, key })
+      }
       return key
     }
     return null
   }
 
-  #keep(cached: CachedKey): void {
-    this.#cached.delete(cached.slot)
-    const [oldest] = this.#cached.keys()
-    if (this.#cached.size >= MOST_CACHED && oldest !== undefined) this.#cached.delete(oldest)
-    this.#cached.set(cached.slot, cached)
+  #isUsedAgain(slot: number): boolean {
+    const at = slot % LATELY
+    if (this.#lately[at] === slot) return true
+    this.#lately[at] = slot
+    return false
   }
 
-  #ready(details: KeyDetails): ReadyKey | null {
-    const { id, name, owner, team, models, routes, notBefore, expires, tags } = details
-    const teams = this.#teamsFrom(team)
+  #clear(teams: number): void {
+    this.#cached.clear()
+    this.#profiles.clear()
+    this.#bytes = 0
+    this.#teams = teams
+  }
+
+  #profile(text: string): KeyProfile | null {
+    const known = this.#profiles.get(text)
+    if (known !== undefined) return known
+    const shared = JSON.parse(text) as SharedDetails
+    const teams = this.#teamsFrom(shared.team)
     if (teams === null) return null
-    const own = { ...details, title: `the key ${name}` }
-    return {
-      id,
-      name,
-      own,
-      notBefore: notBefore === undefined ? -Infinity : Date.parse(notBefore),
-      expires: expires === undefined ? Infinity : Date.parse(expires),
-      isDisabled: details.disabled === true,
-      metadata: { ...tags, name, ...(owner !== undefined && { owner }), ...(team !== undefined && { team }) },
-      models: models === undefined ? null : matcher(models),
-      routes: routes === undefined ? null : new Set(routes),
-      spenders: [own, ...teams].filter(isLimited),
-    }
+    const profile = createKeyProfile(shared, teams)
+    this.#profiles.set(text, profile)
+    this.#bytes += text.length * PARSED_BYTES + profile.keyBytes
+    return profile
   }
 
   /** The team with that name, its parent, and so on; null when one of them is missing. */
@@ -109,12 +105,32 @@ export class StoredKeys {
   }
 }
 
-function isLimited({ limits, budgets }: Spender): boolean {
-  return limits !== undefined || budgets !== undefined
+function keyOf({ id, name, owner, notBefore, expires }: OwnDetails, profile: KeyProfile): ReadyKey {
+  const { shared, teams, isDisabled, models, routes } = profile
+  const { tags, team, limits, budgets } = shared
+  const own = { id, title: `the key ${name}`, limits, budgets, models: shared.models }
+  return {
+    id,
+    name,
+    own,
+    notBefore: notBefore === undefined ? -Infinity : Date.parse(notBefore),
+    expires: expires === undefined ? Infinity : Date.parse(expires),
+    isDisabled,
+    metadata: { ...tags, name, ...(owner !== undefined && { owner }), ...(team !== undefined && { team }) },
+    models,
+    routes,
+    spenders: isLimited(own) ? [own, ...teams] : teams,
+    accounts: null,
+  }
 }
 
 /** A table that changes at every look is a bug; the key is unknown then. */
 const MOST_TRIES = 100
-const MOST_CACHED = 4_096
+/** The most memory of cached keys in one worker; about 3,000 keys with a limit and a budget. */
+const MOST_BYTES = 4 * 1024 * 1024
+/** More than the number of keys that the cache has room for. */
+const LATELY = 4_096
+/** The memory of one character of a profile and its parsed form. */
+const PARSED_BYTES = 8
 /** More than teams can be nested. */
 const MOST_LEVELS = 16

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { nearest } from '../formats/suggest.ts'
 import type { AuditEntry, StoredTeam, TeamFields } from '../stores/key-store.ts'
-import { teamHash, teamText } from './entry-text.ts'
+import { teamHash, teamText } from './table/entry-text.ts'
 import type { TeamAction } from './key-messages.ts'
-import { TEAM } from './key-table.ts'
+import { TEAM } from './table/key-table.ts'
 import { NO_ROOM, prepareAgain, type RegistryParts } from './registry-parts.ts'
 import { demandVersion, patched, KeyProblem } from './key-problem.ts'
 

@@ -3,7 +3,7 @@ import { NEVER } from '../state/budget-period.ts'
 import type { BudgetStore } from '../stores/budgets/budget-store.ts'
 import type { KeyBudget } from '../stores/key-store.ts'
 import { budgetsOf } from './key-budgets.ts'
-import type { Spender } from './stored-keys.ts'
+import type { Spender } from './ready-key.ts'
 
 /** A budget with the amount that is spent. Amounts in US dollars are exact decimal texts. */
 export interface BudgetUsage extends KeyBudget {

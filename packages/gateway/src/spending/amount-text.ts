@@ -1,6 +1,6 @@
 /** `$0.25`, or `1,000 tokens`. */
 export function amountText(amount: number, unit: 'usd' | 'tokens'): string {
-  return unit === 'tokens' ? `${amount.toLocaleString('en-US')} tokens` : `$${dollarText(amount)}`
+  return unit === 'tokens' ? `${groupedText(amount)} tokens` : `$${dollarText(amount)}`
 }
 
 /** Billionths of a US dollar as an exact decimal text, such as `0.25`. */
@@ -8,3 +8,10 @@ export function dollarText(nanoDollars: number): string {
   const [whole, fraction = ''] = (nanoDollars / 1e9).toFixed(9).split('.')
   return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }
+
+/** A number with commas, such as `1,000`. `toLocaleString` would look for the locale at each call. */
+export function groupedText(amount: number): string {
+  return NUMBERS.format(amount)
+}
+
+const NUMBERS = new Intl.NumberFormat('en-US')

@@ -13,8 +13,8 @@ export interface Reservation {
 type LimitUnit = 'requests' | 'tokens' | 'calls'
 
 interface SpendNumbers {
-  /** The name in responses, logs and traces. */
-  readonly name: string
+  /** Returns the name in responses, logs and traces, which few requests need. */
+  readonly name: () => string
   readonly unit: LimitUnit
   /** In the unit. */
   readonly amount: number
@@ -23,18 +23,22 @@ interface SpendNumbers {
 
 /** The number of requests, tokens or calls at once that each account of a limit may use in a period. All workers and generations share the accounts. */
 export class SpendLimit {
-  readonly name: string
   readonly unit: LimitUnit
   readonly amount: number
+  readonly #name: () => string
   readonly #accounts: SpendAccounts
   readonly #periodAt: (now: number) => Period
 
   constructor({ name, unit, amount, periodAt }: SpendNumbers, accounts: SpendAccounts) {
-    this.name = name
+    this.#name = name
     this.unit = unit
     this.amount = amount
     this.#accounts = accounts
     this.#periodAt = periodAt
+  }
+
+  get name(): string {
+    return this.#name()
   }
 
   /** The slot of an account; null when no room is left for another one. */

@@ -1,4 +1,4 @@
-import { createCalendar, type Period } from './calendar.ts'
+import { createCalendar, type Period, type PeriodUnit } from './calendar.ts'
 
 /** The period of a budget, as configs and keys have it. */
 interface BudgetPeriod {
@@ -25,8 +25,23 @@ export const NEVER = Date.UTC(9999, 11, 31)
 export function countedPeriod({ per, rolling = false, timeZone = 'UTC' }: BudgetPeriod): CountedPeriod {
   if (per === 'Lifetime') return { periodAt: () => ENDLESS, partMs: null }
   if (rolling) return { periodAt: () => ENDLESS, partMs: (HOURS[per] * 3_600_000) / PARTS }
-  return { periodAt: createCalendar(per, timeZone), partMs: null }
+  return { periodAt: calendarOf(per, timeZone), partMs: null }
 }
+
+/** Budgets share calendars: the first search in a time zone takes half a millisecond, and each key may have a budget. */
+function calendarOf(unit: PeriodUnit, timeZone: string): (now: number) => Period {
+  const name = `${unit}/${timeZone}`
+  const known = calendars.get(name)
+  if (known !== undefined) return known
+  // The case of names does not matter, so there are more spellings than time zones.
+  if (calendars.size >= MOST_CALENDARS) calendars.clear()
+  const calendar = createCalendar(unit, timeZone)
+  calendars.set(name, calendar)
+  return calendar
+}
+
+const calendars = new Map<string, (now: number) => Period>()
+const MOST_CALENDARS = 2_000
 
 /** Names a period in the ids of budgets: what was spent belongs to it. */
 export function periodId({ per, rolling = false, timeZone = 'UTC' }: BudgetPeriod): string {

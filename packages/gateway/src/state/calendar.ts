@@ -1,5 +1,5 @@
 /** The length of a budget's period. Weeks begin on Monday. */
-type PeriodUnit = 'Hour' | 'Day' | 'Week' | 'Month'
+export type PeriodUnit = 'Hour' | 'Day' | 'Week' | 'Month'
 
 /** A period of the calendar. */
 export interface Period {

@@ -1,5 +1,5 @@
 import type { KeysSource } from '../../admin/keys/keys-routes.ts'
-import { viewKeyTable } from '../../keys/key-table.ts'
+import { viewKeyTable } from '../../keys/table/key-table.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { describeBudgets } from '../../keys/usage.ts'
 import { monotonic } from '../../state/clock.ts'

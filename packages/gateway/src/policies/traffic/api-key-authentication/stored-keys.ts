@@ -2,11 +2,12 @@ import { HeaderBlock } from '@portico/http'
 import { Reply } from '../../../pipeline/context/reply.ts'
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 import type { Env, StepResult } from '../../../pipeline/context/step.ts'
-import { accountsOf, type KeyAccounts } from '../../../keys/key-accounts.ts'
+import { accountsOf } from '../../../keys/key-accounts.ts'
 import { budgetRooms } from '../../../keys/key-budgets.ts'
 import { KeyClaim } from '../../../keys/key-claim.ts'
-import { type ReadyKey, StoredKeys } from '../../../keys/stored-keys.ts'
-import { viewKeyTable } from '../../../keys/key-table.ts'
+import type { ReadyKey } from '../../../keys/ready-key.ts'
+import { StoredKeys } from '../../../keys/stored-keys.ts'
+import { viewKeyTable } from '../../../keys/table/key-table.ts'
 import { type BudgetUsage, describeBudgets } from '../../../keys/usage.ts'
 import { ConfigFault } from '../../../pipeline/compiled/config-fault.ts'
 import { failureReply } from '../../../pipeline/compiled/failure-reply.ts'
@@ -34,17 +35,9 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
   const room = viewKeyTable(table).slots
   const limits = limitAccounts(room, env)
   if (budgetRooms(room).some((each) => !env.budgets().prepare(each))) throw withoutMemory('budgets')
-  /** A key that changes becomes another object, with other limits. */
-  const known = new WeakMap<ReadyKey, KeyAccounts>()
   const renewals = new Renewals(env.deadlines)
   const parts = { store: env.budgets(), renewals }
   const settings = { outputTokens: config.outputTokens, allowsUnpriced: config.unpriced === 'Allow' }
-
-  function knownAccounts(key: ReadyKey): KeyAccounts {
-    const found = known.get(key) ?? accountsOf(key, limits, room)
-    known.set(key, found)
-    return found
-  }
 
   return {
     get isOpen() {
@@ -61,7 +54,7 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
       }
       const refusal = refuseRoute(rx, key)
       if (refusal !== null) return refusal
-      const own = knownAccounts(key)
+      const own = accountsOf(key, limits, room)
       if (own.withoutRoom !== null) return refuseSpending(rx, noRoom(own.withoutRoom))
       const spent = own.budgets.length === 0 ? null : claimBudgets(rx, { budgets: own.budgets, ...settings }, parts)
       if (spent !== null) return refuseSpending(rx, spent)
@@ -75,11 +68,14 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
 
 const CLOSED: KeyGate = { isOpen: false, find: () => null, admit() {} }
 
-/** The memory is the same for all policies. Each limit that was ever used keeps its room until a restart. */
+/** The limits are the same object for all policies, because a key has room for the accounts in one table. Each limit that was ever used keeps its room until a restart. */
 function limitAccounts(room: number, env: Env): SpendAccounts {
   const buffer = env.tables.keyed('keys/limits/store', SpendTable.size(room))
   if (buffer === null) throw withoutMemory('limits')
-  return new SpendAccounts(buffer, env)
+  const known = env.kept.held('limits of stored keys', () => new WeakMap<SharedArrayBuffer, SpendAccounts>())
+  const accounts = known.get(buffer) ?? new SpendAccounts(buffer, env)
+  known.set(buffer, accounts)
+  return accounts
 }
 
 function withoutMemory(what: string): ConfigFault {

@@ -69,11 +69,11 @@ export class KeyTableWriter {
     return this.#count + entries <= this.#most && Math.floor(rest / blocks) + freed >= Math.max(1, entries)
   }
 
-  /** Adds an entry, or replaces its details; false when there is no room. */
+  /** Adds an entry, or replaces its details, which are ASCII; false when there is no room. */
   put(kind: EntryKind, hash: string, details: string): boolean {
     const { words, blocks } = this.#memory
     const digest = Buffer.from(hash, 'hex')
-    const text = Buffer.from(details)
+    const text = Buffer.from(details, 'latin1')
     const { found, usable } = this.#search(kind, digest)
     const slot = found ?? (this.#count < this.#most ? usable : null)
     const block = slot === null ? null : this.#allocate(blocksOf(text.length))

@@ -9,7 +9,7 @@
  *
  *     hash (8) | version | first block of the details | bytes of the details | kind
  *
- * The version is odd while the writer changes the slot, and never has the same value twice. The details are JSON text in
+ * The version is odd while the writer changes the slot, and never has the same value twice. The details are text of ASCII in
  * blocks of 16 bytes behind the slots. The writer uses the blocks of old details again only after the version has changed,
  * so a reader that finds the same version before and after it has read has not read the details of another key.
  */
@@ -86,9 +86,13 @@ export interface FoundEntry {
 /** The table as workers read it. */
 export class KeyTable {
   readonly #memory: KeyMemory
+  /** The blocks, as a buffer. */
+  readonly #texts: Buffer
 
   constructor(buffer: SharedArrayBuffer) {
     this.#memory = viewKeyTable(buffer)
+    const { byteOffset, byteLength } = this.#memory.blocks
+    this.#texts = Buffer.from(buffer, byteOffset, byteLength)
   }
 
   get state(): number {
@@ -124,10 +128,11 @@ export class KeyTable {
 
   /** The details of the entry; null when it has changed since it was found. */
   read({ slot, version }: FoundEntry): string | null {
-    const { words, blocks } = this.#memory
+    const { words } = this.#memory
     const at = slotAt(slot)
     const start = (words[at + BLOCK] ?? 0) * BLOCK_BYTES
-    const text = Buffer.from(blocks.slice(start, start + (words[at + LENGTH] ?? 0))).toString()
+    // The writer may write at the same time. A decoder of UTF-8 would read twice, and may find two lengths.
+    const text = this.#texts.toString('latin1', start, start + (words[at + LENGTH] ?? 0))
     return this.#isCurrent(at, version) ? text : null
   }
 

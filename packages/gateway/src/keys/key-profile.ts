@@ -1,0 +1,38 @@
+import type { SharedDetails } from './table/entry-text.ts'
+import { matcher } from './patterns.ts'
+import type { ReadyKey, Spender } from './ready-key.ts'
+
+/** The part of a key that other keys may have, too. */
+export interface KeyProfile extends Pick<ReadyKey, 'isDisabled' | 'models' | 'routes'> {
+  readonly shared: SharedDetails
+  /** The team of the key, its parent, and so on. */
+  readonly teams: readonly Spender[]
+  /** The memory that each key with this profile takes. */
+  readonly keyBytes: number
+}
+
+export function createKeyProfile(shared: SharedDetails, teams: readonly Spender[]): KeyProfile {
+  const { models, routes, disabled } = shared
+  const shares = [shared, ...teams].reduce(
+    (sum, { limits = [], budgets = [] }) => sum + limits.length + budgets.length,
+    0,
+  )
+  return {
+    shared,
+    teams: teams.filter(isLimited),
+    isDisabled: disabled === true,
+    models: models === undefined ? null : matcher(models),
+    routes: routes === undefined ? null : new Set(routes),
+    keyBytes: KEY_BYTES + shares * SHARE_BYTES,
+  }
+}
+
+/** Whether a key or a team has limits or budgets. */
+export function isLimited({ limits, budgets }: Pick<Spender, 'limits' | 'budgets'>): boolean {
+  return limits !== undefined || budgets !== undefined
+}
+
+/** Measured, and rounded up. */
+const KEY_BYTES = 1_000
+/** A limit or a budget as the claims of a key use it. */
+const SHARE_BYTES = 600
