@@ -144,7 +144,6 @@ test('a masked request with a large number is still a stream, of the model of th
 
 describe('requests that cannot be served', () => {
   const cases: [name: string, path: string, body: object, says: RegExp][] = [
-    ['a stream as JSON', `/v1beta/models/${MODEL}:streamGenerateContent`, asked, /add `alt=sse`/],
     ['another model in the body', path, { ...asked, model: 'models/other' }, /not the model of the path/],
     ['`stream` in the body', path, { ...asked, stream: true }, /`stream` is unknown/],
     ['no model', '/v1beta/endpoints/7:generateContent', asked, /names no model/],

@@ -1,3 +1,4 @@
+import type { FormatName } from '@portico/chat'
 import type { Json, MemberEdits } from '@portico/http/json'
 import { parameterValues, targetPath, targetQuery } from '../../formats/query-parameters.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
@@ -20,9 +21,8 @@ export function withPathMembers(body: JsonBody, target: string): JsonBody | Fail
   const model = modelOfPath(path)
   if (model === null) return invalid('the path names no model')
   const isStream = path.endsWith(':streamGenerateContent')
-  if (isStream && !isEventStream(targetQuery(target))) {
-    return invalid('the gateway streams as server-sent events only: add `alt=sse` to the query')
-  }
+  const alt = unknownForm(target)
+  if (alt !== null) return invalid(`found \`alt=${alt}\`, expected \`json\` or \`sse\``)
   const { model: named, stream } = body.value
   if (stream !== undefined) return invalid('`stream` is unknown in the body: use the path of streamGenerateContent')
   if (named !== undefined && !isNameOf(named, model)) return invalid('`model` of the body is not the model of the path')
@@ -50,8 +50,22 @@ function decoded(text: string): string | null {
   }
 }
 
-function isEventStream(query: string): boolean {
-  return [...parameterValues(query, 'alt'), ...parameterValues(query, '$alt')].includes('sse')
+/** Whether a client wants its stream as one JSON list, which is what Google's API sends unless it is asked for events. */
+export function asksForList(format: FormatName, target: string): boolean {
+  return format === 'gemini' && !formsOf(target).includes('sse')
+}
+
+/** The first form of responses that the gateway does not write; null when there is none. */
+function unknownForm(target: string): string | null {
+  return formsOf(target).find((form) => form !== 'sse' && form !== 'json') ?? null
+}
+
+/** The forms that the query asks for. Options may follow, as in `json;enum-encoding=int`. */
+function formsOf(target: string): string[] {
+  const query = targetQuery(target)
+  return [...parameterValues(query, 'alt'), ...parameterValues(query, '$alt')].map((form) =>
+    form.slice(0, LONGEST_FORM).replace(/;.*$/s, ''),
+  )
 }
 
 function invalid(why: string): Failure {
@@ -59,6 +73,7 @@ function invalid(why: string): Failure {
   return { status: 400, message, reason: 'InvalidRequest', code: 'unreadable_request' }
 }
 
+const LONGEST_FORM = 64
 const MODEL = /^.*?\/(models|tunedModels)\/(.+):[A-Za-z]+$/
 const RESOURCE = /(?:^|\/)models\/(.+)$/
 /** Nothing, control characters, and segments that servers resolve. */

@@ -7,7 +7,7 @@ import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import { readStart } from '../../../pipeline/body/buffered-body.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED } from '../answer-faults.ts'
 import { AnswerLosses } from './answer-losses.ts'
-import { headersFor } from '../client-response.ts'
+import { eventsOfList, isListStream, ListBody, sendStream } from './json-list-body.ts'
 import { DeferredBody, type ResponseObserver, type StreamGuard } from './stream-body.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { guardContext, noteUnexamined, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
@@ -131,7 +131,8 @@ export class ChatCall implements ModelCall {
       if (json !== null) return prepared.upstream.decodeResponse(json, context)
       if (!prepared.call.stream) return null
       const decoder = prepared.upstream.createStreamDecoder(context)
-      return [...decoder.push(bytes), ...decoder.end()]
+      const events = isListStream(prepared.upstream.name, bytes) ? eventsOfList(bytes) : bytes
+      return [...decoder.push(events), ...decoder.end()]
     }
     const context = guardContext(rx, headers, response.headers)
     const body = shadow.answer(rx, { body: response.body, maxBytes: services.maxBytes, decode }, context)
@@ -147,7 +148,9 @@ export class ChatCall implements ModelCall {
     const read = readStart(response.body, 1, ({ prefix }, body) => {
       if (!call.isCurrent(sent.tries)) return body.cancel(NOT_NEEDED)
       if (prefix[0] === OPEN_BRACE) this.#answerWhole(sent, { ...response, body })
-      else this.#answerStream(sent, { ...response, body })
+      else if (isListStream(sent.prepared.upstream.name, prefix)) {
+        this.#answerStream(sent, { ...response, body: new ListBody(body) })
+      } else this.#answerStream(sent, { ...response, body })
     })
     follow(call.rx, read)
   }
@@ -176,7 +179,8 @@ export class ChatCall implements ModelCall {
     const deferred = new DeferredBody(body, work, () => {
       const error = work.firstError
       if (client.isOver || (error !== null && call.failsOver(error, headers))) return deferred.cancel(NOT_NEEDED)
-      if (error === null) return client.send(200, headersFor(headers, 'text/event-stream'), deferred)
+      if (error === null)
+        return sendStream(client, { format: this.#chat.format.name, target: this.#chat.target, headers }, deferred)
       // Nothing was sent to the client yet, so the client gets the error with the provider's status.
       deferred.cancel(NOT_NEEDED)
       if (error.code === STREAM_BROKEN) client.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)

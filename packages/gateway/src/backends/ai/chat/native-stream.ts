@@ -17,6 +17,7 @@ import {
   type Chunks,
   type DetectedFault,
   encodeStreamError,
+  faultOf,
   isContent,
   type ResponseObserver,
   type StreamGuard,
@@ -144,7 +145,7 @@ export class NativeStream implements StreamWork {
   broken(cause: Error): Chunks | Promise<Chunks> {
     // The provider has sent its last record; only the end of the body is missing.
     if (this.#hasError) return this.end()
-    return this.#breakOff(brokenStream(cause.message), 'connection_lost')
+    return this.#breakOff(brokenStream(cause.message), faultOf(cause))
   }
 
   over(): void {

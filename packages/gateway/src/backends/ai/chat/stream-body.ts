@@ -61,6 +61,14 @@ export type TellError = (error: ChatError, passed: PassedStream | null) => strin
 
 export type DetectedFault = Exclude<StreamFaultCode, 'stream_error'>
 
+/** The reason why a body cannot be read, although the connection is fine. */
+export class UnreadableStream extends Error {}
+
+/** The fault of a body that broke off. */
+export function faultOf(cause: Error): DetectedFault {
+  return cause instanceof UnreadableStream ? 'stream_unreadable' : 'connection_lost'
+}
+
 /** The end of the client's stream after an error, without credentials. */
 export function encodeStreamError(error: ChatError, encoder: StreamEncoder, redact: StreamParts['redact']): string {
   return redact(encoder.event({ type: 'error', error }) + encoder.end())

@@ -13,6 +13,7 @@ import {
   type Chunks,
   type DetectedFault,
   encodeStreamError,
+  faultOf,
   isContent,
   type ResponseObserver,
   type StreamGuard,
@@ -84,7 +85,7 @@ class TranslatedStream implements StreamWork {
   /** The client gets an error in its own format, because a truncated stream would look complete. */
   broken(cause: Error): Chunks | Promise<Chunks> {
     if (this.#isFinished || this.fault !== null) return this.end()
-    return this.#endWith(this.#read([{ type: 'error', error: brokenStream(cause.message) }], 'connection_lost'))
+    return this.#endWith(this.#read([{ type: 'error', error: brokenStream(cause.message) }], faultOf(cause)))
   }
 
   over(): void {
