@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadConfig, printProblem } from '../../gateway/src/sources/config-file.ts'
 import { loadTests, runTests } from '../../gateway/src/config-tests/index.ts'
+import { gatewayChecks } from '../../ctl/src/import/gateway-checks.ts'
 import { IMPORT_FILES, importers, positionText, printImport, type SourceKind } from './index.ts'
 
 /** Each case has sources (`in.…`) and what the import writes. `PORTICO_UPDATE_GOLDEN=1` writes it anew. */
@@ -21,6 +22,7 @@ for (const from of readdirSync(cases)) {
         const result = importers[from as SourceKind](
           [{ name: file, text: readFileSync(join(folder, file), 'utf8') }],
           () => 'there is no such file',
+          gatewayChecks,
         )
         assert.ok(result.ok, result.ok ? '' : `${positionText(result.problem.at)}: ${result.problem.message}`)
         const texts = printImport(result.value, [file], from)

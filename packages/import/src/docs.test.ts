@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { gatewayChecks } from '../../ctl/src/import/gateway-checks.ts'
 import { importers, printImport, type SourceKind } from './index.ts'
 
 /** Pages with an example: a fence marked `before`, the result, and sometimes the report. */
@@ -14,7 +15,7 @@ function examplesOf(page: string): { before: string; after: string; report: stri
 }
 
 function importText(from: SourceKind, name: string, text: string) {
-  const result = importers[from]([{ name, text }], () => 'there is no such file')
+  const result = importers[from]([{ name, text }], () => 'there is no such file', gatewayChecks)
   assert.ok(result.ok, result.ok ? '' : result.problem.message)
   return printImport(result.value, [name], from)
 }
@@ -33,6 +34,7 @@ test('the example of docs/migrating/litellm.md is what the import writes, but fo
 })
 
 const pages: [string, SourceKind, string][] = [
+  ['migrating/agentgateway.md', 'agentgateway', 'config.yaml'],
   ['migrating/caddy.md', 'caddy', 'Caddyfile'],
   ['migrating/envoy.md', 'envoy', 'envoy.yaml'],
   ['migrating/haproxy.md', 'haproxy', 'haproxy.cfg'],

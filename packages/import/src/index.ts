@@ -1,4 +1,5 @@
 import type { Importer } from './core/import-result.ts'
+import { importAgentgateway } from './agentgateway/import-agentgateway.ts'
 import { importCaddy } from './caddy/import-caddy.ts'
 import { importEnvoy } from './envoy/import-envoy.ts'
 import { importHaproxy } from './haproxy/import-haproxy.ts'
@@ -7,7 +8,7 @@ import { importLitellm } from './litellm/import-litellm.ts'
 import { importNginx } from './nginx/import-nginx.ts'
 import { importTraefik } from './traefik/import-traefik.ts'
 
-export type { FindIncluded, ImportedConfig, ImportResult } from './core/import-result.ts'
+export type { FindIncluded, GatewayChecks, ImportedConfig, ImportResult, PartProblem } from './core/import-result.ts'
 export { printTests } from './core/config-yaml.ts'
 export { IMPORT_FILES, type ImportTexts, printImport } from './core/print-import.ts'
 export { entryLine, summaryLine } from './core/report.ts'
@@ -15,6 +16,7 @@ export { positionText, type SourceText } from './core/source.ts'
 
 /** The gateways whose configs can be imported. */
 export const importers = {
+  agentgateway: importAgentgateway,
   caddy: importCaddy,
   envoy: importEnvoy,
   haproxy: importHaproxy,

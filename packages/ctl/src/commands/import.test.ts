@@ -96,11 +96,15 @@ describe('import', () => {
 
   test('bad usage, and files that cannot be read', async () => {
     const cases: [string[], number, RegExp][] = [
-      [['config.yaml'], 2, /--from is required: one of caddy, envoy, haproxy, kong, litellm, nginx, traefik/],
+      [
+        ['config.yaml'],
+        2,
+        /--from is required: one of agentgateway, caddy, envoy, haproxy, kong, litellm, nginx, traefik/,
+      ],
       [
         ['--from', 'apache', 'config.yaml'],
         2,
-        /found --from "apache", expected one of caddy, envoy, haproxy, kong, litellm, nginx, traefik/,
+        /found --from "apache", expected one of agentgateway, caddy, envoy, haproxy, kong, litellm, nginx, traefik/,
       ],
       [['--from', 'litellm'], 2, /found no file/],
       [['--from', 'litellm', 'config.yaml', '-o', 'xml'], 2, /found output "xml", expected text or json/],

@@ -3,7 +3,7 @@ import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
 
 /** The gateways whose configs can be imported; packages/import has the same list. */
-export const SOURCE_KINDS = ['caddy', 'envoy', 'haproxy', 'kong', 'litellm', 'nginx', 'traefik']
+export const SOURCE_KINDS = ['agentgateway', 'caddy', 'envoy', 'haproxy', 'kong', 'litellm', 'nginx', 'traefik']
 
 export const importConfig = defineCommand({
   name: 'import',

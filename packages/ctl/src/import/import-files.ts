@@ -17,6 +17,7 @@ import {
 import { failWith } from '../fail.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printableBlock } from '../printable.ts'
+import { gatewayChecks } from './gateway-checks.ts'
 import { includedFiles } from './included-files.ts'
 import { checkTests, type TestOutcome } from './check-tests.ts'
 
@@ -37,7 +38,7 @@ export interface ImportRequest {
 export async function importFiles(request: ImportRequest, io: Io): Promise<number> {
   const sources = readSources(request.files)
   if (typeof sources === 'string') return failWith(sources, io)
-  const result: ImportResult = importers[request.from as SourceKind](sources, includedFiles(request))
+  const result: ImportResult = importers[request.from as SourceKind](sources, includedFiles(request), gatewayChecks)
   if (!result.ok) return failWith(`${positionText(result.problem.at)}: ${result.problem.message}`, io)
   const { report } = result.value
   const texts = printImport(result.value, request.files, request.from)

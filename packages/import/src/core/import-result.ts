@@ -17,5 +17,31 @@ export type ImportResult =
 /** Finds the files that a config includes; a text says why there are none. */
 export type FindIncluded = (pattern: string) => readonly SourceText[] | string
 
+/** The phase of a request in which an expression is evaluated; the phase decides which variables exist. */
+export type ExpressionPhase =
+  | 'request'
+  | 'backend'
+  | 'llmRequest'
+  | 'mcp'
+  | 'network'
+  | 'responseHead'
+  | 'response'
+  | 'log'
+
+/** A problem that the gateway finds in a part of a config, without values, which may be secrets. */
+export interface PartProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** The checks of the gateway. The caller has the gateway; importers know nothing of its code. */
+export interface GatewayChecks {
+  policy(this: void, section: 'traffic' | 'backend' | 'frontend', name: string, value: unknown): readonly PartProblem[]
+  /** Checks the form of a config, without files and references. */
+  config(this: void, value: unknown): readonly PartProblem[]
+  /** Says why the gateway rejects an expression; null when it accepts the expression. */
+  expression(this: void, source: unknown, phase: ExpressionPhase): string | null
+}
+
 /** Imports the configs of one gateway. */
-export type Importer = (sources: readonly SourceText[], find: FindIncluded) => ImportResult
+export type Importer = (sources: readonly SourceText[], find: FindIncluded, checks: GatewayChecks) => ImportResult

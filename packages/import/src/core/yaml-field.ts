@@ -103,6 +103,19 @@ export class Field {
     return entries
   }
 
+  /**
+   * Adds a note to all that is not carried here and below, and marks it as protection if wanted; returns whether there is
+   * something.
+   */
+  amendLosses(note: string, isProtection: boolean): boolean {
+    const isOwn = this.#mark !== null || !this.#hasMarks()
+    const mark = this.#mark ?? this.#unread()
+    const isLost = isOwn && mark.verdict === 'not carried'
+    if (isLost) this.#mark = { ...mark, note: `${mark.note}; ${note}`, isProtection: mark.isProtection || isProtection }
+    const below = this.#children.filter((child) => !isOwn || child.#hasMarks())
+    return below.map((child) => child.amendLosses(note, isProtection)).includes(true) || isLost
+  }
+
   get #children(): readonly Field[] {
     return this.#members === null ? this.#items : [...this.#members.values()]
   }

@@ -1,8 +1,8 @@
 import type { StatedBehavior } from '../core/test-file.ts'
-import { behaviorOf } from '../http/behavior.ts'
-import type { HttpPort, HttpRule } from '../http/model.ts'
+import { behaviorOf } from './behavior.ts'
+import type { HttpPort, HttpRule } from './model.ts'
 
-const AUTHENTICATION = ['apiKeyAuthentication', 'basicAuthentication', 'jwtAuthentication']
+const AUTHENTICATION = ['apiKeyAuthentication', 'basicAuthentication', 'jwtAuthentication', 'mcpAuthentication']
 
 /** The upstreams of requests; where a credential is required, requests without one get 401. */
 export function statedBehavior(ports: readonly HttpPort[], env: Readonly<Record<string, string>>): StatedBehavior {
@@ -15,7 +15,7 @@ export function statedBehavior(ports: readonly HttpPort[], env: Readonly<Record<
 function refused(rule: HttpRule): HttpRule {
   const required = AUTHENTICATION.filter((name) => {
     const policy = rule.policies[name] as { mode?: string } | undefined
-    return policy !== undefined && policy.mode === undefined
+    return policy !== undefined && (policy.mode ?? 'Strict') === 'Strict'
   })
   if (required.length === 0) return rule
   return { ...rule, policies: {}, outcome: { kind: 'status', status: 401 } }

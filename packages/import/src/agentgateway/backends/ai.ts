@@ -1,0 +1,93 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { type Effects, merge, readPolicies } from '../policies/effects.ts'
+import { BACKEND_POLICIES } from '../policies/tables.ts'
+import { type ClosedStatus, lost, type Scope, type TestedBackend } from '../values/convert.ts'
+import { type Provider, readProvider } from './providers.ts'
+
+/** A backend of a route, or a named one. */
+export interface ReadBackend {
+  /** The kind of the backend with its settings: `{ host }`, `{ ai }`. */
+  readonly backend: Readonly<Record<string, unknown>>
+  readonly policies: Readonly<Record<string, unknown>>
+  readonly status: ClosedStatus | null
+  readonly tested: TestedBackend
+}
+
+export const UNKNOWN: TestedBackend = { kind: 'unknown' }
+
+/** A backend that cannot be imported. */
+export function unusable(status: ClosedStatus): ReadBackend {
+  return { backend: {}, policies: {}, status, tested: UNKNOWN }
+}
+
+/** Reads a backend of language models: one provider, or groups of them. */
+export function readAi(field: Field, scope: Scope): ReadBackend {
+  const groups = field.get('groups')
+  if (groups === null) return readSingle(field, scope)
+  const read = groups.items.map((group) => (group.get('providers')?.items ?? []).map((each) => readNamed(each, scope)))
+  const all = read.flat()
+  if (all.length === 0) lost(groups, 'it has no provider; requests get 501')
+  const status = all.length === 0 ? 501 : worst(all.map((each) => each.status))
+  const providers = read.map((group) => ({ providers: group.map((each) => each.entry) }))
+  return { backend: { ai: { groups: providers } }, policies: {}, status, tested: UNKNOWN }
+}
+
+function readSingle(field: Field, scope: Scope): ReadBackend {
+  field.get('name')?.carried('a name in logs')
+  const effects = readPolicies(field.get('policies'), BACKEND_POLICIES, scope, 'backend')
+  const found = readProvider(field, scope)
+  const isLost = amendOthers(field)
+  if (found === undefined) return unusable(effects.status ?? 501)
+  const { provider, address, model } = found
+  const isTested = address !== null && !('path' in provider)
+  return {
+    backend: { ai: { provider } },
+    policies: withCredential(found, effects).policies,
+    status: worst([effects.status, isLost ? 501 : null]),
+    tested: isTested ? { kind: 'model', address, model } : UNKNOWN,
+  }
+}
+
+function readNamed(field: Field, scope: Scope): { entry: object; status: ClosedStatus | null } {
+  const name = field.get('name')
+  name?.carried()
+  const effects = readPolicies(field.get('policies'), BACKEND_POLICIES, scope, 'backend')
+  const found = readProvider(field, scope)
+  const isLost = amendOthers(field)
+  if (found === undefined) return { entry: {}, status: effects.status ?? 501 }
+  const { policies } = withCredential(found, effects)
+  const entry = {
+    name: objectName(name?.text ?? 'provider'),
+    ...found.provider,
+    ...(Object.keys(policies).length > 0 && { policies }),
+  }
+  return { entry, status: worst([effects.status, isLost ? 501 : null]) }
+}
+
+/** Notes the losses of a field, except those of its policies; returns whether there are some. */
+export function amendOthers(field: Field): boolean {
+  const others = field.members.flatMap(([name, member]) => (name === 'policies' ? [] : [member]))
+  return others.map((each) => each.amendLosses('requests get 501 until you replace it', false)).includes(true)
+}
+
+/** Clouds get the identity of the machine when no credential is written. */
+function withCredential({ cloud }: Provider, effects: Effects): Effects {
+  if (cloud === null) return effects
+  const policies: Record<string, unknown> = { ...effects.policies }
+  merge(policies, { auth: { [cloud]: {} } })
+  return { ...effects, policies: 'auth' in effects.policies ? effects.policies : policies }
+}
+
+export function worst(statuses: readonly (ClosedStatus | null)[]): ClosedStatus | null {
+  return statuses.includes(403) ? 403 : (statuses.find((status) => status !== null) ?? null)
+}
+
+/** A name that objects of the config may have. */
+export function objectName(text: string): string {
+  const slug = text
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+    .slice(0, 55)
+    .replaceAll(/[^A-Za-z0-9]+$/g, '')
+  return slug === '' ? 'unnamed' : slug
+}

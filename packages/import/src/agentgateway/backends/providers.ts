@@ -1,0 +1,119 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { choice, lost, type Members, membersOf, scalar, type Scope } from '../values/convert.ts'
+import { destinationOf, splitHostPort } from '../values/targets.ts'
+
+/** A provider of models, in the form of the new config. */
+export interface Provider {
+  readonly provider: Readonly<Record<string, unknown>>
+  /** The credential that the source takes from its environment; null when it needs one of its own. */
+  readonly cloud: 'aws' | 'gcp' | 'azure' | null
+  /** `host:port`; null when it is not known, or the provider needs a token that tests do not have. */
+  readonly address: string | null
+  /** The model that the provider is asked for; undefined when clients name it. */
+  readonly model: string | undefined
+}
+
+interface Vendor {
+  readonly key: string
+  readonly members: Members
+  readonly cloud?: Provider['cloud']
+  readonly address?: string
+}
+
+const model: Members = { model: scalar }
+
+const VENDORS: Readonly<Record<string, Vendor>> = {
+  openAI: { key: 'openai', members: model, address: 'api.openai.com:443' },
+  anthropic: { key: 'anthropic', members: model, address: 'api.anthropic.com:443' },
+  gemini: { key: 'gemini', members: model, address: 'generativelanguage.googleapis.com:443' },
+  vertex: { key: 'vertexai', members: { ...model, projectId: scalar, region: scalar }, cloud: 'gcp' },
+  bedrock: {
+    key: 'bedrock',
+    members: { ...model, region: scalar, guardrailIdentifier: scalar, guardrailVersion: scalar },
+    cloud: 'aws',
+  },
+  azureOpenAI: {
+    key: 'azureopenai',
+    members: { host: ['endpoint', scalar], model: ['deploymentName', scalar], apiVersion: scalar },
+    cloud: 'azure',
+  },
+  azure: {
+    key: 'azure',
+    members: {
+      ...model,
+      resourceName: scalar,
+      resourceType: choice({ openAI: 'OpenAI', foundry: 'Foundry', OpenAI: 'OpenAI', Foundry: 'Foundry' }),
+      apiVersion: scalar,
+      projectName: scalar,
+    },
+    cloud: 'azure',
+  },
+}
+
+const ALIASES: Readonly<Record<string, string>> = {
+  openai: 'openAI',
+  vertexai: 'vertex',
+  vertexAI: 'vertex',
+  azureopenai: 'azureOpenAI',
+}
+
+/** Reads `provider: { openAI: { model } }` and the fields beside it; undefined when it cannot be imported. */
+export function readProvider(entry: Field, scope: Scope): Provider | undefined {
+  const field = entry.get('provider')
+  if (field === null) return lost(entry, 'it has no provider')
+  const [[name, settings] = [field.text ?? '', null], ...others] = field.members
+  const vendor = vendorOf(name)
+  if (vendor === undefined || others.length > 0) return lost(field, 'the importer does not know this provider')
+  if (settings?.isMapping !== true) field.carried()
+  else if (settings.members.length === 0) settings.carried()
+  const own = settings?.isMapping === true ? membersOf(settings, vendor.members, scope) : {}
+  return providerOf(vendor, own, readOverrides(entry, scope))
+}
+
+function vendorOf(name: string): Vendor | undefined {
+  const own = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name
+  return own !== undefined && Object.hasOwn(VENDORS, own) ? VENDORS[own] : undefined
+}
+
+/** The connection of a provider, when it is not that of its vendor. */
+interface Overrides {
+  readonly members: Readonly<Record<string, unknown>>
+  readonly address: string | null
+}
+
+export function providerOf(
+  vendor: Vendor,
+  settings: Readonly<Record<string, unknown>>,
+  { members, address }: Overrides,
+): Provider {
+  const { guardrailIdentifier, guardrailVersion, ...own } = settings
+  const guardrail =
+    guardrailIdentifier === undefined
+      ? {}
+      : { guardrail: { identifier: guardrailIdentifier, version: guardrailVersion } }
+  const asked = own['model'] ?? own['deploymentName']
+  const isFree = vendor.cloud === undefined
+  return {
+    provider: { [vendor.key]: { ...own, ...guardrail }, ...members },
+    cloud: vendor.cloud ?? null,
+    address: isFree ? (address ?? vendor.address ?? null) : null,
+    model: typeof asked === 'string' ? asked : undefined,
+  }
+}
+
+function readOverrides(entry: Field, scope: Scope): Overrides {
+  const { path, pathPrefix } = membersOf(entry, { pathOverride: ['path', scalar], pathPrefix: scalar }, scope)
+  const tokenize = entry.get('tokenize')
+  if (tokenize?.isTrue === true) tokenize.changed('tokens are counted when the response is complete')
+  else tokenize?.carried()
+  const paths = { ...(path !== undefined && { path }), ...(pathPrefix !== undefined && { pathPrefix }) }
+  const host = entry.get('hostOverride')
+  if (host === null) return { members: paths, address: null }
+  const found = destinationOf(host, scope)
+  if (typeof found === 'string' || typeof found.host !== 'string' || found.address === null || found.isTls) {
+    lost(host, typeof found === 'string' ? found : 'expected host:port')
+    return { members: paths, address: null }
+  }
+  host.carried()
+  return { members: { ...splitHostPort(found.host), ...paths }, address: found.address }
+}

@@ -1,0 +1,175 @@
+import type { Field } from '../../core/yaml-field.ts'
+import {
+  capitalized,
+  choice,
+  type Convert,
+  dictionary,
+  json,
+  list,
+  lost,
+  mapping,
+  type Members,
+  membersOf,
+  missing,
+  scalar,
+  type Scope,
+} from '../values/convert.ts'
+
+/** The part of a request that has a credential; expressions are not possible. */
+export const location: Convert = mapping({
+  header: mapping({ name: scalar, prefix: scalar }),
+  queryParameter: mapping({ name: scalar }),
+  cookie: mapping({ name: scalar }),
+})
+
+/** Reads a policy whose mode is `optional` when it is unset. */
+function withMode(field: Field, scope: Scope, members: Members): Record<string, unknown> {
+  return { mode: 'Optional', ...membersOf(field, members, scope) }
+}
+
+const tokenMode = capitalized('strict', 'optional', 'permissive')
+
+const jwks: Convert = (field, scope) => {
+  if (!field.isMapping) {
+    const inline = scalar(field, scope)
+    return inline === undefined ? undefined : { inline }
+  }
+  return mapping({ file: scalar, url: scalar })(field, scope)
+}
+
+/** The gateway always requires `exp`. */
+const validationOptions: Convert = mapping({
+  requiredClaims: (field) => {
+    const claims = field.items.map(({ text }) => text ?? '')
+    if (claims.some((claim) => claim !== 'exp')) return lost(field, 'write a require rule for these claims')
+    if (claims.length === 0) field.changed('exp is required')
+    else field.carried()
+    return undefined
+  },
+})
+
+const providerMembers: Members = {
+  issuer: scalar,
+  audiences: list(scalar),
+  jwks,
+  jwtValidationOptions: validationOptions,
+}
+
+export const jwtAuthentication: Convert = (field, scope) => {
+  if (!field.isMapping) return lost(field, 'expected a mapping')
+  const {
+    providers,
+    mode,
+    location: place,
+  } = withMode(field, scope, {
+    mode: tokenMode,
+    location,
+    authorizationLocation: ['location', location],
+    providers: list(mapping(providerMembers)),
+  })
+  const own = membersOf(field, providerMembers, scope)
+  return { mode, providers: providers ?? [own], ...(place !== undefined && { location: place }) }
+}
+
+export const mcpAuthentication: Convert = mapping({
+  mode: tokenMode,
+  issuer: scalar,
+  audiences: list(scalar),
+  jwks,
+  jwtValidationOptions: validationOptions,
+  provider: (field) => {
+    const [[name, settings] = [field.text ?? '', null]] = field.members
+    const known: Readonly<Record<string, string>> = { auth0: 'Auth0', keycloak: 'Keycloak' }
+    if (!Object.hasOwn(known, name)) return lost(field, 'the gateway has no adapter for this provider')
+    if (settings?.isMapping !== true || settings.members.length === 0) field.carried()
+    return known[name]
+  },
+  resourceMetadata: json,
+  scopes: (field, scope) => {
+    scalar(field, scope)
+    return lost(field, 'write them to resourceMetadata as scopesSupported')
+  },
+  authorizationLocation: missing('tokens are taken from the header Authorization alone'),
+  clientId: missing('the gateway has no credential at the identity provider'),
+  clientSecret: missing('the gateway has no credential at the identity provider'),
+})
+
+export const basicAuthentication: Convert = (field, scope) => {
+  if (!field.isMapping) return lost(field, 'expected a mapping')
+  const { htpasswd, ...rest } = withMode(field, scope, {
+    mode: capitalized('strict', 'optional'),
+    realm: scalar,
+    htpasswd: (each) => {
+      if (each.isMapping) return mapping({ file: scalar })(each, scope)
+      const text = scalar(each, scope)
+      return typeof text === 'string'
+        ? text
+            .split('\n')
+            .map((line) => line.trim())
+            .filter((line) => line !== '')
+        : text
+    },
+    location,
+    authorizationLocation: ['location', location],
+  })
+  return { ...rest, ...(Array.isArray(htpasswd) ? { users: htpasswd } : { secretRef: htpasswd }) }
+}
+
+/** Keys that the gateway accepts. */
+const KEY = /^[\x21-\x7e]{8,1024}$/
+
+export const apiKeyAuthentication: Convert = (field, scope) => {
+  if (!field.isMapping) return lost(field, 'expected a mapping')
+  const mode = field.get('mode')
+  const found = withMode(field, scope, {
+    mode: choice({ strict: 'Strict', optional: 'Optional', permissive: 'Optional' }),
+    location,
+    authorizationLocation: ['location', location],
+  })
+  if (mode?.text === 'permissive') mode.changed('requests with an invalid key are denied')
+  const entries = field.get('keys')?.items ?? []
+  if (entries.length === 0) return lost(field.get('keys') ?? field, 'it has no keys')
+  const data = new Map<string, unknown>()
+  for (const [index, entry] of entries.entries()) {
+    const value = readKey(entry, scope, index)
+    if (value !== undefined) data.set(keyName(entry, index, data), value)
+  }
+  return { ...found, secretRef: { data: Object.fromEntries(data) } }
+}
+
+function readKey(entry: Field, scope: Scope, index: number): unknown {
+  const found = mapping({
+    key: (field) => keyOf(field, scope, index),
+    keyHash: scalar,
+    metadata: dictionary(json),
+    allowedModels: (field) => (field.items.length === 0 ? undefined : lost(field, 'write an allow rule for models')),
+  })(entry, scope) as Record<string, unknown> | undefined
+  const metadata = found?.['metadata'] as Record<string, unknown> | undefined
+  const name = metadata?.['name']
+  if (name !== undefined && typeof name !== 'string') lost(entry, 'apiKey.name is the name of the key here')
+  return found
+}
+
+function keyOf(field: Field, scope: Scope, index: number): unknown {
+  const value = scalar(field, scope)
+  if (typeof value !== 'string' || KEY.test(value)) return value
+  const name = scope.env.add(`API_KEY_${index + 1}`)
+  field.changed(`keys have 8 to 1024 characters without spaces: set ${name} to a new key`)
+  return scope.env.valueOf(`\${${name}}`)
+}
+
+/** The name of a key: that of its owner, if the metadata says so and no other key has it. */
+function keyName(entry: Field, index: number, taken: ReadonlyMap<string, unknown>): string {
+  const metadata = entry.get('metadata')
+  const own = metadata?.get('name')?.text ?? null
+  const owner = own ?? metadata?.get('user')?.text ?? metadata?.get('id')?.text ?? ''
+  const isUsable = /^[\w.@-]+$/.test(owner) && owner !== '__proto__' && !taken.has(owner)
+  if (isUsable) return owner
+  if (own !== null) lost(entry, 'apiKey.name is the name of the key here, and this one cannot be it')
+  let name = `key${index + 1}`
+  while (taken.has(name)) name += 'a'
+  return name
+}
+
+export const oidc: Convert = missing('sign-in of browsers is not available; an external authorizer can do it')
+export const csrf: Convert = mapping({ additionalOrigins: list(scalar) })

@@ -1,0 +1,57 @@
+import { choice, type Convert, implied, list, lost, mapping, membersOf, scalar } from '../values/convert.ts'
+import { expression } from '../values/expressions.ts'
+
+/** Timeouts of a route. Without retries, the one for all attempts is that of the only attempt. */
+export function timeoutOf(hasRetry: boolean): Convert {
+  return (field, scope) => {
+    if (!field.isMapping) return lost(field, 'expected a mapping')
+    const found = membersOf(field, { requestTimeout: scalar, backendRequestTimeout: scalar }, scope)
+    const { requestTimeout: all, backendRequestTimeout: each } = found
+    const attempt = each ?? (hasRetry ? undefined : all)
+    const isWhole = all !== undefined && attempt !== all
+    if (isWhole) field.get('requestTimeout')?.changed('it ends with the body of the response, not with its headers')
+    return {
+      ...(isWhole && { timeouts: { request: all } }),
+      ...(attempt !== undefined && { backend: { http: { requestTimeout: attempt } } }),
+    }
+  }
+}
+
+export const retry: Convert = (field, scope) => {
+  if (!field.isMapping) return lost(field, 'expected a mapping')
+  const precondition = field.get('precondition')
+  if (precondition !== null) return lost(field, 'retries have no precondition here, so there are none')
+  field.get('condition')?.notCarried('responses are retried by their status alone')
+  return membersOf(field, { attempts: scalar, backoff: scalar, codes: list(scalar) }, scope)
+}
+
+const keepalive = mapping({
+  enabled: implied('keepalive is on', true),
+  time: scalar,
+  interval: scalar,
+  retries: scalar,
+})
+
+export const backendTcp: Convert = mapping({ keepalives: ['keepalive', keepalive], connectTimeout: scalar })
+
+export const backendHttp: Convert = mapping({
+  version: choice({ 'HTTP/1.1': 'HTTP1', 'HTTP/2.0': 'HTTP2', 'HTTP/2': 'HTTP2', HTTP1: 'HTTP1', HTTP2: 'HTTP2' }),
+  requestTimeout: scalar,
+})
+
+/** A share of 1, in percent. */
+const percent: Convert = (field) => {
+  if (field.number === null) return lost(field, 'expected a number')
+  field.carried()
+  return Math.round(field.number * 100)
+}
+
+export const health: Convert = mapping({
+  unhealthyExpression: ['unhealthyCondition', expression('responseHead')],
+  eviction: mapping({
+    duration: scalar,
+    restoreHealth: percent,
+    consecutiveFailures: scalar,
+    healthThreshold: percent,
+  }),
+})

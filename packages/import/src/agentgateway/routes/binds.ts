@@ -1,0 +1,79 @@
+import { commented } from '../../core/config-yaml.ts'
+import { positionText } from '../../core/source.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import type { HttpRule } from '../../http/model.ts'
+import { lost, scalar, type Scope } from '../values/convert.ts'
+import { whyInvalidConfig } from '../values/validity.ts'
+import { type SharedPolicies, type ReadListener, readListener } from './listeners.ts'
+import { rulesOf } from './rules.ts'
+
+/** A port of the new config. */
+export interface ReadBind {
+  readonly printed: object
+  readonly port: number
+  /** Null with TLS, whose behavior tests do not state. */
+  readonly rules: readonly HttpRule[] | null
+  readonly listeners: readonly ReadListener[]
+}
+
+/** Finds the policies that apply to a listener from elsewhere in the file. */
+type FindSharedPolicies = (port: number, name: string) => SharedPolicies
+
+/** Reads the binds; those whose ports stay closed are left out. */
+export function readBinds(list: readonly Field[], scope: Scope, inherited: FindSharedPolicies): readonly ReadBind[] {
+  const found: ReadBind[] = []
+  for (const field of list) {
+    const bind = readBind(field, scope, inherited)
+    if (bind === null) continue
+    if (found.some(({ port }) => port === bind.port)) field.notCarried('another bind has this port', true)
+    else found.push(bind)
+  }
+  return found
+}
+
+/** Reads a bind; null when the port stays closed. */
+function readBind(field: Field, scope: Scope, inherited: FindSharedPolicies): ReadBind | null {
+  const port = field.get('port')
+  const value = port === null ? undefined : scalar(port, scope)
+  const number = Number(scope.env.sampleOf(value))
+  if (value === undefined || !Number.isInteger(number) || number > 65_535) {
+    lost(port ?? field, 'expected a port')
+    return null
+  }
+  const tunnel = field.get('tunnelProtocol')
+  const mode = field.get('mode')
+  if ((tunnel?.text ?? 'direct') !== 'direct' || (mode?.text ?? 'standard') !== 'standard') {
+    for (const each of [tunnel, mode])
+      each?.notCarried('the port is not opened: docs/policies/frontend-proxy-protocol.md', true)
+    field.get('listeners')?.notCarried('the port is not opened')
+    return null
+  }
+  tunnel?.carried('the default')
+  mode?.carried('the default')
+  const list = field.get('listeners')?.items ?? []
+  const listeners = list.map((each, index) =>
+    readListener(each, index, scope, inherited(number, each.get('name')?.text ?? `listener${index}`)),
+  )
+  if (list.length === 0) return lost(field, 'it has no listener') ?? null
+  if (listeners.includes(null)) {
+    field.get('listeners')?.notCarried('one of them cannot be imported, so the port is not opened')
+    return null
+  }
+  const found = listeners as ReadListener[]
+  const isUnique = (values: readonly unknown[]): boolean => new Set(values).size === values.length
+  if (!isUnique(found.map(({ hostname }) => hostname)) || !isUnique(found.map(({ name }) => name))) {
+    field.get('listeners')?.notCarried('two of them have the same name or hostname, so the port is not opened', true)
+    return null
+  }
+  const printed = { port: value, listeners: found.map((each) => each.printed) }
+  const why = whyInvalidConfig({ binds: [printed] }, scope, 2)
+  if (why !== null) {
+    field.notCarried(`${why}; the port is not opened`, true)
+    return null
+  }
+  const isPlain = found.every(({ isTls }) => !isTls)
+  return {
+    ...{ port: number, listeners: found, rules: isPlain ? rulesOf(found) : null },
+    printed: commented(printed, positionText(field.at)),
+  }
+}

@@ -1,0 +1,146 @@
+import type { SourcePosition } from '../../core/source.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { objectName } from '../backends/ai.ts'
+import { type Effects, readPolicies } from '../policies/effects.ts'
+import { LISTENER_POLICIES } from '../policies/tables.ts'
+import { choice, type ClosedStatus, lost, mapping, membersOf, missing, scalar, type Scope } from '../values/convert.ts'
+import { inOrderOfKeys, keyOf } from './precedence.ts'
+import { printRoute, type ReadRoute, readRoute } from './routes.ts'
+import { readTcpRoutes } from './tcp-routes.ts'
+
+/** A listener of the source. */
+export interface ReadListener {
+  readonly name: string
+  readonly at: SourcePosition
+  /** Null for every host. */
+  readonly hostname: string | null
+  readonly isTls: boolean
+  /** Policies that run before routing. */
+  readonly policies: Readonly<Record<string, unknown>>
+  readonly routes: readonly ReadRoute[]
+  /** The status of requests that no route takes. */
+  readonly otherwise: 403 | 404
+  readonly printed: object
+}
+
+/** The policies that apply to a listener and its routes, from elsewhere in the file. */
+export interface SharedPolicies {
+  readonly early: Effects
+  readonly late: Effects
+}
+
+const PROTOCOLS = choice({ HTTP: 'HTTP', HTTPS: 'HTTPS', TLS: 'TLS', TCP: 'TCP' })
+
+const tls = mapping({
+  cert: scalar,
+  key: scalar,
+  root: scalar,
+  minTLSVersion: minimum,
+  minTlsVersion: minimum,
+  maxTLSVersion: missing('set frontend.tls.maxProtocolVersion'),
+  maxTlsVersion: missing('set frontend.tls.maxProtocolVersion'),
+  cipherSuites: missing('set frontend.tls.cipherSuites'),
+  keyExchangeGroups: missing('set frontend.tls.keyExchangeGroups'),
+})
+
+/** The oldest version is 1.2 unless `frontend.tls` says otherwise. */
+function minimum(field: Field): undefined {
+  if (field.text === 'TLS_V1_2') field.carried('the default')
+  else field.notCarried('set frontend.tls.minProtocolVersion', true)
+  return undefined
+}
+
+/** Reads a listener; null when its port must stay closed. */
+export function readListener(
+  field: Field,
+  index: number,
+  scope: Scope,
+  inherited: SharedPolicies,
+): ReadListener | null {
+  field.get('namespace')?.carried('not used')
+  const found = membersOf(field, { name: scalar, hostname: scalar, protocol: PROTOCOLS }, scope)
+  const protocol = field.get('protocol') === null ? 'HTTP' : found['protocol']
+  const certificates = field.get('tls') === null ? undefined : tls(field.get('tls') ?? field, scope)
+  const { cert, key } = (certificates ?? {}) as { cert?: unknown; key?: unknown }
+  const isHttps = protocol === 'HTTPS'
+  const host = found['hostname']
+  if (
+    protocol === undefined ||
+    (isHttps && (cert === undefined || key === undefined)) ||
+    (!isHttps && certificates !== undefined)
+  ) {
+    field.get('tls')?.notCarried('expected the protocol HTTPS with cert and key; the port is not opened', true)
+    return null
+  }
+  const name = objectName(typeof found['name'] === 'string' ? found['name'] : `listener${index}`)
+  const head = {
+    name,
+    ...(protocol !== 'HTTP' && { protocol }),
+    ...(host !== undefined && host !== '*' && host !== '' && { hostname: host }),
+    ...(certificates !== undefined && { tls: certificates }),
+  }
+  const common = {
+    ...{ name, at: field.at },
+    hostname: typeof host === 'string' && host !== '*' && host !== '' ? host.toLowerCase() : null,
+    isTls: isHttps,
+  }
+  if (protocol === 'TLS' || protocol === 'TCP') {
+    const routes = readTcpRoutes(field, scope, protocol === 'TLS')
+    return { ...common, otherwise: 404, isTls: true, policies: {}, routes: [], printed: { ...head, routes } }
+  }
+  if (field.get('tcpRoutes') !== null) lost(field.get('tcpRoutes') ?? field, 'expected the protocol TCP or TLS')
+  const own = readPolicies(field.get('policies'), LISTENER_POLICIES, scope, 'traffic')
+  const early: Effects = {
+    policies: { ...inherited.early.policies, ...own.policies },
+    status: own.status ?? inherited.early.status,
+  }
+  const routes = routesOf(field.get('routes'), scope, {
+    policies: inherited.late.policies,
+    status: worstOf(early, inherited.late),
+  })
+  if (routes === null) {
+    const printed = { ...head, routes: [CLOSED] }
+    return { ...common, otherwise: 403, policies: {}, routes: [], printed }
+  }
+  const policies = early.status === null ? early.policies : {}
+  return {
+    ...{ ...common, otherwise: 404, policies, routes },
+    printed: {
+      ...head,
+      ...(Object.keys(policies).length > 0 && { policies: { phase: 'PreRouting', ...policies } }),
+      routes: printRoutes(routes),
+    },
+  }
+}
+
+function worstOf(one: Effects, other: Effects): ClosedStatus | null {
+  return one.status === 403 || other.status === 403 ? 403 : (one.status ?? other.status)
+}
+
+/** The routes of a listener; null when one of them cannot be told from others. */
+function routesOf(list: Field | null, scope: Scope, inherited: Effects): readonly ReadRoute[] | null {
+  const read = (list?.items ?? []).map((each, index) => readRoute(each, index, scope, inherited))
+  if (read.includes(undefined)) return null
+  const routes = read as ReadRoute[]
+  const last = routes.filter((route, index) => {
+    const isReplaced = routes.slice(index + 1).some((each) => keyOf(each) === keyOf(route))
+    if (isReplaced)
+      route.field.changed('left out: another route of the listener has this name, and the last one counts')
+    return !isReplaced
+  })
+  return inOrderOfKeys(last)
+}
+
+/** The only route of a listener whose routes cannot be told from each other. */
+const CLOSED = { name: 'not-imported', policies: { directResponse: { status: 403, body: 'not imported\n' } } }
+
+function printRoutes(routes: readonly ReadRoute[]): object[] {
+  const names = new Set<string>()
+  return routes.map((route) => {
+    const base = objectName(route.name)
+    let name = base
+    for (let number = 2; names.has(name); number++) name = `${base}-${number}`
+    names.add(name)
+    return printRoute(route, name)
+  })
+}

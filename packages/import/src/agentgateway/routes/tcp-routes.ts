@@ -1,0 +1,55 @@
+import type { Field } from '../../core/yaml-field.ts'
+import { objectName } from '../backends/ai.ts'
+import { readBackend } from '../backends/backends.ts'
+import { readPolicies } from '../policies/effects.ts'
+import { routePolicies } from '../policies/tables.ts'
+import { list, lost, membersOf, scalar, type Scope } from '../values/convert.ts'
+import { whyInvalidConfig } from '../values/validity.ts'
+
+/** The routes of a TCP or TLS listener; none of them when one cannot be imported, so that no other takes its place. */
+export function readTcpRoutes(listener: Field, scope: Scope, isTls: boolean): object[] {
+  const routes = (listener.get('tcpRoutes')?.items ?? []).map((field, index) =>
+    readTcpRoute(field, index, scope, isTls),
+  )
+  if (!routes.includes(null)) return routes as object[]
+  listener.get('tcpRoutes')?.amendLosses('connections of the listener are closed', true)
+  return []
+}
+
+function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean): object | null {
+  field.get('namespace')?.carried('not used')
+  const { name, hostnames } = membersOf(field, { name: scalar, hostnames: list(scalar) }, scope)
+  const { policies, status } = readPolicies(field.get('policies'), routePolicies(false), scope, 'traffic')
+  const backends = (field.get('backends')?.items ?? []).map((each) => ({ each, read: readBackend(each, scope) }))
+  for (const { each } of backends) each.get('weight')?.carried()
+  if (!isTls) field.get('hostnames')?.carried('connections without TLS have no names')
+  const route = {
+    name: objectName(typeof name === 'string' ? name : `tcproute${index}`),
+    ...(isTls && Array.isArray(hostnames) && hostnames.length > 0 && { hostnames }),
+    ...(Object.keys(policies).length > 0 && { policies }),
+    backends: backends.map(({ each, read }) => ({
+      ...(each.get('weight')?.number != null && { weight: each.get('weight')?.number }),
+      ...read.backend,
+      ...(Object.keys(read.policies).length > 0 && { policies: read.policies }),
+    })),
+  }
+  const fields = [field, ...backends.map(({ each }) => each)]
+  if (fields.map(hasOthers).includes(true)) return null
+  if (backends.length === 0) return lost(field, 'it has no backend') ?? null
+  if (status !== null || backends.some(({ read }) => read.status !== null)) return null
+  const why = whyInvalidConfig({ binds: [{ port: 1, listeners: [{ protocol: 'TCP', routes: [route] }] }] }, scope, 6)
+  if (why === null) return route
+  field.notCarried(why)
+  return null
+}
+
+const TCP_MEMBERS = ['backendTLS', 'backendTunnel']
+const HTTP_BACKENDS = ['ai', 'mcp', 'aws']
+
+/** Marks policies and backends that only HTTP has; returns whether there are some. */
+function hasOthers(field: Field): boolean {
+  const policies = (field.get('policies')?.members ?? []).filter(([name]) => !TCP_MEMBERS.includes(name))
+  const kinds = field.members.filter(([name]) => HTTP_BACKENDS.includes(name))
+  for (const [, member] of [...policies, ...kinds]) member.notCarried('routes of TCP have none', true)
+  return policies.length + kinds.length > 0
+}

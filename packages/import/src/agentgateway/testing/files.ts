@@ -1,0 +1,191 @@
+import * as fc from 'fast-check'
+import { auth, durations, hosts, mostly, odd, optional, policies, some, texts, tls } from './policies.ts'
+
+/** At most two policies, so that many routes are carried. */
+function block(table: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<Record<string, unknown>> {
+  const entry = fc
+    .constantFrom(...Object.keys(table))
+    .chain((name) => (table[name] ?? odd).map((value) => [name, value] as const))
+  return fc.array(entry, { maxLength: 2 }).map((entries) => Object.fromEntries(entries))
+}
+
+const routePolicies = block(policies)
+const ofBackends = [
+  'ai',
+  'mcpAuthorization',
+  'requestHeaderModifier',
+  'responseHeaderModifier',
+  'transformations',
+  'extAuthz',
+]
+const backendPolicies = block({
+  ...Object.fromEntries(ofBackends.map((name) => [name, policies[name] ?? odd])),
+  backendTLS: tls,
+  backendAuth: auth,
+  http: fc.record({ version: some('HTTP/1.1', 'HTTP/2.0', 'x'), requestTimeout: durations }, optional),
+  tcp: fc.record({ connectTimeout: durations, keepalives: odd }, optional),
+  health: fc.record({ unhealthyExpression: some('response.code > 500', 'x'), eviction: odd }, optional),
+})
+const names = some('a', 'route1', 'B c', '', '$NAME', '__proto__')
+const provider = fc.record(
+  {
+    name: names,
+    provider: some<unknown>(
+      ...[
+        { openAI: { model: 'm' } },
+        { openAI: null },
+        { anthropic: {} },
+        { gemini: { model: '$MODEL' } },
+        { vertex: { projectId: 'p' } },
+      ],
+      ...[
+        { bedrock: { region: 'r', guardrailIdentifier: 'g', guardrailVersion: '1' } },
+        { azureOpenAI: { host: 'h.test', model: 'm' } },
+      ],
+      ...[{ azure: { resourceName: 'r', resourceType: 'openAI' } }, { copilot: {} }, { odd: {} }, 'openAI'],
+    ),
+    hostOverride: hosts,
+    pathOverride: some('/p', 'odd'),
+    pathPrefix: some('/v2'),
+    tokenize: odd,
+    policies: backendPolicies,
+  },
+  { requiredKeys: ['provider'] },
+)
+const address = fc.record(
+  {
+    host: some('m.test', 'https://m.test/mcp', 'http://m.test:90', '$HOST', 'a b'),
+    port: some<unknown>(80, '$PORT', 0),
+    path: some('/mcp', 'odd'),
+    backend: some('named'),
+    schema: some<unknown>({ file: 'f' }, { url: 'u' }, '{}'),
+  },
+  optional,
+)
+const target = fc.record(
+  {
+    name: some('one', 'two', 'Three_3'),
+    mcp: address,
+    sse: address,
+    stdio: fc.record({ cmd: some('npx'), args: texts('a'), env: some({ A: '$B' }), clear_env: odd }, optional),
+    openapi: address,
+    policies: backendPolicies,
+  },
+  optional,
+)
+const mcp = fc.record(
+  {
+    targets: fc.array(target, { maxLength: 2 }),
+    statefulMode: some('stateless', 'x'),
+    prefixMode: some('always'),
+    failureMode: some('failOpen'),
+  },
+  optional,
+)
+const ai = fc.oneof(
+  provider,
+  fc.record({ groups: fc.array(fc.record({ providers: fc.array(provider, { maxLength: 2 }) }), { maxLength: 2 }) }),
+)
+const backend = fc.oneof(
+  { weight: 4, arbitrary: hosts.map((host) => ({ host })) },
+  mostly<object, object>(
+    [{ backend: '/named' }, { dynamic: {} }],
+    [{ backend: 'x' }, { service: {} }, { invalid: null }],
+  ),
+  ...[ai.map((each) => ({ ai: each })), mcp.map((each) => ({ mcp: each }))],
+)
+const backends = fc.array(
+  fc
+    .tuple(backend, fc.record({ weight: odd, policies: backendPolicies }, optional))
+    .map(([one, other]) => ({ ...other, ...one })),
+  { maxLength: 2 },
+)
+const value = mostly<object, object>([{ exact: 'v' }, { regex: 'v.*' }], [{ regex: '(?!x)' }])
+const match = fc.record(
+  {
+    path: mostly<object, object>(
+      [{ pathPrefix: '/a' }, { exact: '/a' }, { regex: '/[ab]+' }, { regex: ['/x', 2] }],
+      [{ pathPrefix: 'a' }],
+    ),
+    method: mostly<unknown, unknown>(['GET', 'POST', { method: 'PUT' }], ['a b']),
+    headers: fc.array(fc.record({ name: some('x-a', ':authority'), value }), { maxLength: 2 }),
+    query: fc.array(fc.record({ name: some('q'), value }), { maxLength: 1 }),
+  },
+  optional,
+)
+const route = fc.record(
+  {
+    name: names,
+    namespace: names,
+    hostnames: mostly([[], ['a.test'], ['*.b.test', 'a.test']], [['A b']]),
+    matches: fc.array(match, { maxLength: 2 }),
+    policies: routePolicies,
+    backends,
+  },
+  { requiredKeys: ['backends'] },
+)
+const tcpRoute = fc.record(
+  { name: names, hostnames: texts('a.test'), backends, policies: block({ backendTLS: tls }) },
+  optional,
+)
+const EARLY = [
+  'cors',
+  'jwtAuth',
+  'basicAuth',
+  'apiKey',
+  'oidc',
+  'authorization',
+  'extAuthz',
+  'extProc',
+  'transformations',
+]
+const listenerPolicies = block(Object.fromEntries(EARLY.map((name) => [name, policies[name] ?? odd])))
+const listener = fc.record(
+  {
+    name: names,
+    hostname: mostly(['a.test', '*.a.test', '*'], ['A b']),
+    routes: fc.array(route, { maxLength: 3 }),
+    policies: listenerPolicies,
+  },
+  { requiredKeys: ['routes'] },
+)
+const secure = fc.record({
+  protocol: mostly(['HTTPS'], ['HBONE']),
+  tls: mostly<object | null, object | null>(
+    [{ cert: 'c', key: 'k', minTLSVersion: 'TLS_V1_2' }],
+    [{ cert: 'c' }, null],
+  ),
+  routes: fc.array(route, { maxLength: 1 }),
+})
+const connections = fc.record({ protocol: some('TCP', 'TLS'), tcpRoutes: fc.array(tcpRoute, { maxLength: 2 }) })
+const listeners = fc.oneof(
+  { weight: 6, arbitrary: fc.array(listener, { minLength: 1, maxLength: 2 }) },
+  { weight: 1, arbitrary: fc.tuple(secure) },
+  { weight: 1, arbitrary: fc.tuple(connections) },
+)
+const bind = fc.record(
+  {
+    port: mostly<unknown, unknown>([3000, 3001, 3002], ['$PORT', 'x']),
+    tunnelProtocol: mostly(['direct'], ['proxy']),
+    listeners,
+  },
+  { requiredKeys: ['port', 'listeners'] },
+)
+
+/** Files with fields that have a counterpart, and values that nobody expects there. */
+export const files = fc.record(
+  {
+    config: fc.record({ adminAddr: odd, logging: odd, tracing: odd, zzz: odd }, optional),
+    binds: fc.array(bind, { minLength: 1, maxLength: 2 }),
+    backends: fc.array(
+      fc
+        .tuple(backend, fc.record({ policies: backendPolicies }, optional))
+        .map(([one, other]) => ({ name: 'named', ...other, ...one })),
+      { maxLength: 1 },
+    ),
+    services: odd,
+    workloads: odd,
+    unknownSection: odd,
+  },
+  { requiredKeys: ['binds'] },
+)

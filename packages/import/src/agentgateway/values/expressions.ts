@@ -1,0 +1,54 @@
+import type { ExpressionPhase } from '../../core/import-result.ts'
+import { type Convert, list, lost, scalar } from './convert.ts'
+
+/** Reads that the check of types cannot see, because the variables have free members. */
+const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
+  [
+    /\bapiKey\s*(?:\.\s*\??key\b|\[\s*["']key["'])/,
+    'apiKey.key is not available: rules can read apiKey.name and metadata',
+  ],
+  [/\bjwt\s*(?:\.\s*\??rawToken\b|\[\s*["']rawToken["'])/, 'jwt.rawToken is not available'],
+  [/\bvariables\s*\(/, 'variables() is not available'],
+]
+
+/** An expression in CEL, with the variables and functions that the gateway has in this phase. */
+export function expression(phase: ExpressionPhase): Convert {
+  return (field, scope) => {
+    const { text } = field
+    const found = UNAVAILABLE.find(([pattern]) => pattern.test(text ?? ''))
+    if (found !== undefined) return lost(field, found[1])
+    if (typeof field.scalar !== 'string') return lost(field, 'expected an expression')
+    const value = scalar(field, scope)
+    const why = scope.checks.expression(scope.env.sampleOf(value), phase)
+    return why === null ? value : lost(field, why)
+  }
+}
+
+/** The phase of policies that run before the backend is called. */
+export const requestExpression = expression('request')
+
+/** The expression of a literal text. */
+export function literalExpression(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, (found) => `\\${found}`).replaceAll('\n', String.raw`\n`)}"`
+}
+
+/** The text of an expression that is a literal; null for others. */
+export function literalOf(expression: string): string | null {
+  const [, double, single] = /^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$/.exec(expression) ?? []
+  return double ?? single ?? null
+}
+
+/** A policy, or its conditional form: the first case whose condition is true applies. */
+export function conditional(policy: Convert): Convert {
+  return (field, scope) => {
+    const cases = field.get('conditional')
+    if (cases === null) return policy(field, scope)
+    return {
+      conditional: list((each) => {
+        const condition = each.get('condition')
+        const found = condition === null ? {} : { condition: requestExpression(condition, scope) }
+        return { ...found, policy: policy(each, scope) }
+      })(cases, scope),
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { Variable } from '../../core/config-yaml.ts'
+import type { Field } from '../../core/yaml-field.ts'
+import { lost, type Scope } from './convert.ts'
+
+/** A destination: `host:port` or a socket, with TLS or without. */
+interface Destination {
+  readonly host: string | object
+  readonly isTls: boolean
+  /** The address in tests; null when it is not known. */
+  readonly address: string | null
+}
+
+/** Reads `host:port`, `unix:/path`, or a URL without a path; a text says why it cannot be carried. */
+export function destinationOf(field: Field, { env }: Scope): Destination | string {
+  const text = field.text ?? ''
+  const value = env.valueOf(text)
+  if (value instanceof Variable) {
+    env.add(value.name)
+    return 'a variable that has host and port: write the address, with variables for its parts'
+  }
+  if (typeof value !== 'string') {
+    const sample = String(env.sampleOf(value))
+    return HOST_PORT.test(sample) ? { host: value, isTls: false, address: sample } : 'not host:port'
+  }
+  if (/^unix:\/./.test(text)) return { host: text, isTls: false, address: text }
+  if (!/^https?:\/\//.test(text)) {
+    return HOST_PORT.test(text) ? { host: text, isTls: false, address: text.toLowerCase() } : 'not host:port'
+  }
+  if (!URL.canParse(text)) return 'not a URL'
+  const { protocol, host, port, pathname, search, username } = new URL(text)
+  if (pathname !== '/' || search !== '' || username !== '') return 'a URL with more than a host'
+  const isTls = protocol === 'https:'
+  const address = port === '' ? `${host}:${isTls ? 443 : 80}` : host
+  return { host: address, isTls, address }
+}
+
+const HOST_PORT = /^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}$/
+
+/** The name of a backend, or an address. */
+interface ServiceReference {
+  readonly name?: string
+  readonly host?: string | object
+}
+
+/** A static backend at `host:port` or `unix:/path`. */
+export function staticOf(host: string): object {
+  return host.startsWith('unix:') ? { unixPath: host.slice('unix:'.length) } : splitHostPort(host)
+}
+
+/** Host and port of `host:port`. */
+export function splitHostPort(address: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+  return { host: host.replaceAll(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+/** A backend of its own for an address, with policies. */
+export function named(
+  field: Field,
+  host: unknown,
+  policies: object,
+  { backends }: Scope,
+): { name: string } | undefined {
+  if (typeof host !== 'string') return lost(field, 'an address with variables: write a backend')
+  const hasPolicies = Object.keys(policies).length > 0
+  const name = backends.add(splitHostPort(host).host, { static: staticOf(host), ...(hasPolicies && { policies }) })
+  return name === null ? lost(field, 'the gateway does not accept this address') : { name }
+}
+
+/**
+ * Reads the service that a policy calls: `host`, `backend` or `service` beside the other members of the policy. Policies
+ * for the calls, and TLS, become a backend of their own.
+ */
+export function serviceReference(
+  field: Field,
+  scope: Scope,
+  policiesOf: (policies: Field) => object | undefined,
+): ServiceReference | undefined {
+  const [host, backend, service, policies] = ['host', 'backend', 'service', 'policies'].map((name) => field.get(name))
+  if (service !== null && service !== undefined) return lost(service, 'services of a mesh: write their addresses')
+  const own = policies === null || policies === undefined ? {} : policiesOf(policies)
+  if (own === undefined) return undefined
+  if (backend?.text != null) {
+    const name = scope.backends.named(backend.text)
+    if (typeof name !== 'string') return lost(backend, 'the backend cannot be imported')
+    if (Object.keys(own).length > 0) return lost(policies ?? field, 'write these policies into the backend')
+    backend.carried()
+    return { name }
+  }
+  if (host?.text == null) return lost(field, 'it names no service: expected host')
+  const found = destinationOf(host, scope)
+  if (typeof found === 'string') return lost(host, found)
+  host.carried()
+  const all = { ...(found.isTls && { tls: {} }), ...own }
+  if (Object.keys(all).length === 0) return { host: found.host }
+  return named(host, found.host, all, scope)
+}
