@@ -36,7 +36,9 @@ export async function compileAhead(dir) {
   if (node === null) return
   const folder = mkdtempSync(join(tmpdir(), 'portico-build-'))
   try {
-    for (const route of RUNS) await runOnce(node, dir, { folder, route })
+    // Chunks of the main thread and those of worker threads.
+    for (const separateWorker of [false, true])
+      for (const route of RUNS) await runOnce(node, dir, { folder, route, separateWorker })
   } catch (error) {
     process.stderr.write(`not compiled ahead: ${error.message}\n`)
   } finally {
@@ -44,10 +46,11 @@ export async function compileAhead(dir) {
   }
 }
 
-function runOnce(node, dir, { folder, route }) {
+function runOnce(node, dir, { folder, route, separateWorker }) {
   const any = '127.0.0.1:0'
+  const settings = { workers: 1, separateWorker, session: { keyFile: 'key' } }
   const config = {
-    config: { workers: 1, adminAddr: any, statsAddr: any, readinessAddr: any, session: { keyFile: 'key' } },
+    config: { ...settings, adminAddr: any, statsAddr: any, readinessAddr: any },
     binds: [{ port: 0, listeners: [{ protocol: 'HTTP', routes: [route] }] }],
   }
   const file = join(folder, 'gateway.yaml')

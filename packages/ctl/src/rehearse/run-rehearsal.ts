@@ -18,26 +18,44 @@ interface RehearsalRun extends RehearsalCall {
 export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
   const stop = stopOnSignals()
   io.stdout.on('error', () => stop.now(exitCode.fine))
+  const tally = new Tally()
+  const watch = await startWatch(run, tally)
   const askedAt = performance.now()
   const started = await askRehearsal(run, 'start', run.plan)
-  if (started.kind !== 'view') return failWith(started.kind === 'over' ? started.why : started.problem, io)
+  if (started.kind !== 'view') {
+    await watch.end()
+    return failWith(started.kind === 'over' ? started.why : started.problem, io)
+  }
   const { view } = started
   io.stderr.write(`${printable(beginText(view))}\n`)
-  const tally = new Tally()
-  const watching = new AbortController()
-  const path = '/api/requests/stream?rehearsal=true'
-  const watched = followAdmin({ ...run, path, signal: watching.signal }, ({ requests, omitted }) =>
-    tally.add(requests, omitted),
-  )
   const early = await keepAlive(run, view, { askedAt, stop, tally, io })
   // The stream sends requests that have just ended a moment later.
   await sleep(LAST_REQUESTS_MS)
-  watching.abort()
-  const unwatched = await watched
+  const unwatched = await watch.end()
   report({ run, view, tally }, early, io)
   if (unwatched !== null) io.stderr.write(`porticoctl: the report is not complete: ${printable(unwatched)}\n`)
   if (early !== null) return failWith(early, io)
   return stop.code()
+}
+
+/**
+ * Counts rehearsed requests from now on; resolves when the gateway has opened its stream, or has refused to. `end` resolves
+ * with the reason why the count is not complete, or null.
+ */
+async function startWatch(run: RehearsalRun, tally: Tally): Promise<{ end: () => Promise<string | null> }> {
+  const watching = new AbortController()
+  const opened = Promise.withResolvers<void>()
+  const watched = followAdmin(
+    { ...run, path: '/api/requests/stream?rehearsal=true', signal: watching.signal, opened: opened.resolve },
+    ({ requests, omitted }) => tally.add(requests, omitted),
+  )
+  await Promise.race([opened.promise, watched])
+  return {
+    end() {
+      watching.abort()
+      return watched
+    },
+  }
 }
 
 interface RehearsalWatch {

@@ -4,15 +4,19 @@ import { type AdminRequest, openAdmin, readAll, refusal } from './ask-admin.ts'
 
 const ANSWER_WITHIN_MS = 30_000
 
-/** Streams requests as they end. Resolves with the error; null when it was stopped. */
+/**
+ * Streams requests as they end; requests that end after `opened` was called are in the stream. Resolves with the error; null
+ * when it was stopped.
+ */
 export async function followAdmin(
-  adminRequest: AdminRequest & { readonly signal: AbortSignal },
+  adminRequest: AdminRequest & { readonly signal: AbortSignal; readonly opened?: () => void },
   told: (batch: RequestBatch) => void,
 ): Promise<string | null> {
   const opened = await openAdmin(adminRequest, ANSWER_WITHIN_MS)
   if (opened.kind === 'problem') return adminRequest.signal.aborted ? null : opened.problem
   const { response } = opened
   if (response.statusCode !== 200) return refusal(adminRequest, response, await readAll(response))
+  adminRequest.opened?.()
   const parser = createParser({ onEvent: ({ data }) => told(JSON.parse(data) as RequestBatch) })
   response.setEncoding('utf8')
   try {

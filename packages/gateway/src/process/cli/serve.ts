@@ -5,6 +5,7 @@ import { identityOf } from '../telemetry/identity.ts'
 import { Program } from '../program/program.ts'
 import { Reloader } from '../config/reloader.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
+import { planWorkers } from '../workers/worker-settings.ts'
 import { parseLogFilter } from '../../telemetry/log/log-filter.ts'
 
 /** Runs the gateway until a signal ends it; resolves with the exit code. */
@@ -28,7 +29,8 @@ async function start(source: ConfigSource): Promise<Program | number> {
   if (controller !== null && 'problems' in controller) return failWith(BAD_CONFIG, controller.problems.join('\n'))
   if (controller !== null && loaded.endpoints !== undefined) return failWith(BAD_CONFIG, NO_MANIFESTS)
   const place = { path: path ?? '', memory, name: source.name, isManifests: loaded.text === undefined }
-  const program = new Program(loaded.process, filter.value, { reloader, identity, controller, ...place })
+  const plan = planWorkers(loaded.process, { isQuickStart: source.guide !== null, isControlled: controller !== null })
+  const program = new Program(loaded.process, filter.value, { reloader, identity, controller, plan, ...place })
   return (await program.start(loaded, source)) ?? program
 }
 

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { AdminCredentials } from '../../admin/credentials.ts'
 import { startServers } from '../../admin/servers.ts'
@@ -29,7 +28,8 @@ import { PushedMetrics } from '../telemetry/pushed-metrics.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-keys.ts'
 import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
-import { postgresSettings, redisSettings, workerCount, workerSettings } from '../workers/worker-settings.ts'
+import { workerInThisThread, workerThreads } from '../workers/worker-channel.ts'
+import { postgresSettings, redisSettings, type WorkerPlan, workerSettings } from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { ConfigVerifier } from '../verify/config-verifier.ts'
 import { Rehearsals } from '../rehearsal/rehearsals.ts'
@@ -44,10 +44,15 @@ import { createLogger, type Logger, type RootLogger } from '../../telemetry/log/
 import { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import { provideProcessMetrics } from '../../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../../version.ts'
+import { reportFault } from '@portico/http/faults'
 
 interface ProgramParts extends EditedSource {
   identity: ProxyIdentity
+  plan: WorkerPlan
 }
+
+/** The module that each worker thread runs. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../workers/worker.ts' : '../worker.js', import.meta.url)
 
 /** The main thread of a gateway. It keeps the process settings of the config only. */
 export class Program {
@@ -88,13 +93,16 @@ export class Program {
     this.#log = this.#logger.child('main')
     const [log, collector] = [this.#log, this.#collector]
     this.#supervisor = new Supervisor({
-      workers: workerCount(settings.workers === 'auto' ? availableParallelism() : settings.workers),
-      entry: new URL(import.meta.url.endsWith('.ts') ? '../workers/worker.ts' : '../worker.js', import.meta.url),
+      workers: parts.plan.workers,
+      startWorker: parts.plan.isOneThread ? workerInThisThread : workerThreads(WORKER),
       log,
       mcpLog: this.#logger.child('mcp'),
       collector,
       ledger: (entries) => this.#ledger?.add(entries),
-      settings: workerSettings(settings, parts.identity, filter.text),
+      settings: workerSettings(settings, parts.identity, {
+        logFilter: filter.text,
+        isOneThread: parts.plan.isOneThread,
+      }),
     })
     this.#kept = new KeptRecords(this.#supervisor.records, parts.path, log)
     this.#pushed = new PushedMetrics({
@@ -149,7 +157,9 @@ export class Program {
     if (!servers.ok) return this.#giveUp(CANNOT_START, servers.problems)
     const { addresses } = servers.value
     this.#closeServers = () => servers.value.close()
-    const problems = (await starting) ?? (await this.#gateway.open(ir))
+    const unstarted = await starting
+    if (unstarted === null && this.#parts.plan.isOneThread) containFaults()
+    const problems = unstarted ?? (await this.#gateway.open(ir))
     if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
     this.#keepText(loaded)
     this.#listenToSignals()
@@ -377,6 +387,12 @@ export class Program {
     // Without a file to read again, SIGHUP keeps its usual meaning: the terminal is gone.
     if (this.#parts.path !== '') process.on('SIGHUP', () => this.#parts.reloader?.reload())
   }
+}
+
+/** An exception outside of any request must not end the only thread, and all of its connections with it. */
+function containFaults(): void {
+  process.on('uncaughtException', (error: unknown) => reportFault(error, 'worker'))
+  process.on('unhandledRejection', (error: unknown) => reportFault(error, 'worker'))
 }
 
 const NOT_VERIFIABLE =

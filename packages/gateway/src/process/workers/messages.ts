@@ -1,6 +1,7 @@
 import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { IrChange } from '../../ir/change.ts'
 import type { IrText } from '../../ir/ir-text.ts'
+import type { Ir } from '../../ir/resources.ts'
 import type { LedgerBatch } from '../../ledger/ledger-feed.ts'
 import type { HubFromWorker, HubToWorker } from '../../mcp/hub/hub-messages.ts'
 import type { MeshState, MeshTrust } from '../../mesh/received-identity.ts'
@@ -52,8 +53,8 @@ export interface WorkerSettings {
 export interface ConfigMessage {
   type: 'config'
   generation: number
-  /** The whole config, or the change from the last generation that the worker applied. */
-  config: { whole: IrText } | { change: IrChange }
+  /** The whole config (as text for another thread), or the change from the last generation that the worker applied. */
+  config: { whole: IrText } | { ir: Ir } | { change: IrChange }
   /** The real ports by bind key, as the main thread picked them. */
   ports: Record<string, number>
   sessionKeys: readonly string[]

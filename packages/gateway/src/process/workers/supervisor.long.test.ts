@@ -11,6 +11,41 @@ import { useOrigin } from '../../testing/scene.ts'
 /** Enough that each of three workers has some. */
 const CONNECTIONS = 40
 
+for (const isOneThread of [false, true]) {
+  describe(isOneThread ? 'a worker in the main thread' : 'a worker in a thread of its own', () => {
+    test('serves until it is drained, and then stops', async (t) => {
+      const fleet = await useFleet(t, { workers: 1, isOneThread })
+      const clients = useClients(t, fleet.port())
+      assert.deepEqual(await bodies(clients), ['one'])
+      assert.deepEqual(await fleet.gateway.apply(saying('two')), [])
+      assert.deepEqual(await bodies(clients), ['two'])
+      await eventually('counted', () => fleet.metric('portico_requests_total') === 2 * CONNECTIONS)
+      assert.deepEqual(await fleet.supervisor.silentWorkers(5_000), [])
+      assert.equal((await fleet.supervisor.open())[0]?.size, 0)
+      await shutdown(fleet.supervisor, { minMs: 0, maxMs: 10_000 })
+      assert.deepEqual([fleet.supervisor.size, fleet.supervisor.isListening], [0, false])
+      await assert.rejects(request(fleet.port()))
+    })
+
+    test('rejects a config whose port it cannot open, and serves the one before', async (t) => {
+      const fleet = await useFleet(t, { workers: 1, isOneThread })
+      const { port } = await useOrigin(t)
+      const error = await fleet.supervisor.apply({
+        generation: 2,
+        ir: saying('two', [{ port: 0 }, { port }]),
+        change: null,
+        ports: { 'bind/0': fleet.port(), [`bind/${port}`]: port },
+        sessionKeys: [],
+        tables: new Map(),
+      })
+      assert.match(error ?? '', /EADDRINUSE/)
+      assert.equal((await request(fleet.port())).body, 'one')
+      assert.deepEqual(await fleet.gateway.apply(saying('three')), [])
+      assert.equal((await request(fleet.port())).body, 'three')
+    })
+  })
+}
+
 for (const workers of [1, 3]) {
   describe(`${workers} worker${workers === 1 ? '' : 's'}`, () => {
     test('serve, take a new config and end', async (t) => {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { AnswerSelection } from '../../stores/answers/answer-store.ts'
-import type { ResourceLimits } from 'node:worker_threads'
 import { MainHub } from '../../mcp/hub/main-hub.ts'
 import type { MeshState } from '../../mesh/received-identity.ts'
 import { offersOf } from '../../compile/offers.ts'
@@ -21,12 +20,12 @@ import { RecordStore } from '../../telemetry/recorder/record-store.ts'
 import { TraceHub } from '../../telemetry/trace/trace-hub.ts'
 import { type EndpointsChange, type NamedState, ServiceAddresses } from '@portico/http/client'
 import { recorderSizes } from '../telemetry/recorder-sizes.ts'
+import type { StartWorker } from './worker-channel.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
 export interface SupervisorOptions {
   workers: number
-  /** The module that every worker runs. */
-  entry: URL
+  startWorker: StartWorker
   settings: Omit<
     WorkerSettings,
     'number' | 'name' | 'seat' | 'region' | 'counters' | 'traces' | 'ticketSecret' | 'instance'
@@ -37,8 +36,6 @@ export interface SupervisorOptions {
   collector: Collector
   /** Takes batches of ledger entries from workers. */
   ledger?: (entries: string) => void
-  /** Limits of a worker thread; the defaults of the runtime when left out. */
-  resourceLimits?: ResourceLimits
 }
 
 /** A worker that takes longer to apply a config is logged as late. */
@@ -50,6 +47,8 @@ const SERVED_LOOK_MS = 20
 const RETIRE_MS = 30_000
 /** Idle connections of such a worker are closed after this time without a request. */
 const RETIRE_QUIET_MS = 1_000
+
+const ONE_THREAD_FAULT = 'the gateway had an internal error and cannot replace its only thread'
 
 /** Runs the workers: sends each the config, replaces a worker that dies, and stops them in order. */
 export class Supervisor {
@@ -256,14 +255,14 @@ export class Supervisor {
   }
 
   #spawn(): WorkerHandle {
-    const { entry, settings, collector, resourceLimits } = this.#options
+    const { startWorker, settings, collector } = this.#options
     const number = this.#born++
     const name = `worker-${number}`
     const seat = this.#takeSeat()
     const region = createRegion()
     collector.attach(name, region)
     const handle = new WorkerHandle(
-      { entry, resourceLimits },
+      startWorker,
       {
         ...settings,
         logFilter: this.#logFilter,
@@ -318,6 +317,10 @@ export class Supervisor {
   /** A worker reported that shared state of its requests may be damaged. It keeps serving until its replacement listens. */
   #replaceFaulted(handle: WorkerHandle): void {
     if (this.#stopping || !this.#handles.has(handle) || this.#faulted.has(handle)) return
+    if (!handle.isThread) {
+      this.#options.log.error(`${ONE_THREAD_FAULT}: it keeps serving`, { worker: handle.name })
+      return
+    }
     this.#faulted.add(handle)
     this.#options.log.error('worker had an internal error, starting a replacement', { worker: handle.name })
     this.#replaceNext()

@@ -1,4 +1,3 @@
-import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { IrChange } from '../../ir/change.ts'
 import { type IrText, textOfIr } from '../../ir/ir-text.ts'
@@ -10,6 +9,7 @@ import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
 import type { RecorderMemory } from '../../telemetry/recorder/recorder.ts'
 import type { NamedState } from '@portico/http/client'
 import type { TraceFromWorker } from '../../telemetry/trace/trace-event.ts'
+import type { StartWorker, WorkerChannel } from './worker-channel.ts'
 
 export interface LiveConfig {
   generation: number
@@ -49,10 +49,10 @@ type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' | 'cach
 
 type Question = Extract<ToWorker, { type: 'look' | 'count' | 'ping' | 'cache' }>
 
-/** One worker thread as the main thread sees it. */
+/** One worker as the supervisor sees it. */
 export class WorkerHandle {
   readonly name: string
-  readonly #worker: Worker
+  readonly #worker: WorkerChannel
   readonly #events: WorkerEvents
   readonly #online = Promise.withResolvers<string | null>()
   readonly #ended = Promise.withResolvers<void>()
@@ -70,24 +70,21 @@ export class WorkerHandle {
   #generation = 0
   #hasApplied = false
 
-  constructor(
-    program: { entry: URL; resourceLimits: ResourceLimits | undefined },
-    settings: WorkerSettings,
-    events: WorkerEvents,
-  ) {
-    const { entry, resourceLimits } = program
+  constructor(start: StartWorker, settings: WorkerSettings, events: WorkerEvents) {
     this.name = settings.name
-    this.#worker = new Worker(entry, {
-      workerData: settings,
-      name: settings.name,
-      ...(resourceLimits !== undefined && { resourceLimits }),
-    })
     this.#events = events
-    this.#worker.on('message', (message: FromWorker) => this.#take(message))
-    this.#worker.on('error', (error: unknown) => {
-      this.#cause = error instanceof Error ? error : new Error(String(error))
+    this.#worker = start(settings, {
+      received: (message) => this.#take(message),
+      exited: (cause) => {
+        this.#cause = cause
+        this.#exited()
+      },
     })
-    this.#worker.on('exit', () => this.#exited())
+  }
+
+  /** Whether the worker has a thread of its own, so that another can replace it. */
+  get isThread(): boolean {
+    return this.#worker.isThread
   }
 
   /** Resolves with null when the worker is ready for a config, or with the error that ended it. */
@@ -146,13 +143,14 @@ export class WorkerHandle {
   }
 
   post(message: ToWorker): void {
-    if (!this.#dead) this.#worker.postMessage(message)
+    if (!this.#dead) this.#worker.post(message)
   }
 
   apply(live: LiveConfig, { textOf = textOfIr, recorder }: ApplyParts): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
     const { generation, ir, change, ports, sessionKeys, tables } = live
-    const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: textOf(ir) }
+    const isNext = change !== null && this.#generation === generation - 1
+    const config = isNext ? { change } : this.isThread ? { whole: textOf(ir) } : { ir }
     this.#generation = 0
     return new Promise((resolve) => {
       this.#applying.push((error) => {
@@ -233,7 +231,7 @@ export class WorkerHandle {
   }
 
   terminate(): void {
-    void this.#worker.terminate()
+    this.#worker.terminate()
   }
 
   /** Asks the worker to exit, so that it flushes its log, and terminates it after a time limit. */

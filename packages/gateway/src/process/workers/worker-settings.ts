@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import type { PostgresSettings } from '../../stores/postgres/postgres-settings.ts'
@@ -6,16 +7,32 @@ import type { SupervisorOptions } from './supervisor.ts'
 
 const CAN_SHARE_PORTS = process.platform === 'linux'
 
-/** The number of workers: one on platforms where workers cannot share ports. */
-export function workerCount(wanted: number): number {
-  return CAN_SHARE_PORTS ? wanted : 1
+/** The threads that serve traffic. */
+export interface WorkerPlan {
+  workers: number
+  /** Whether the main thread is the only worker. */
+  isOneThread: boolean
+}
+
+/**
+ * `planWorkers` decides how many workers there are, and whether the only one has a thread of its own. A data plane of a
+ * controller gets large configs often, so its worker has one.
+ */
+export function planWorkers(
+  { workers, separateWorker }: Pick<ProcessConfig, 'workers' | 'separateWorker'>,
+  { isQuickStart, isControlled }: { isQuickStart: boolean; isControlled: boolean },
+  { cores = availableParallelism(), canSharePorts = CAN_SHARE_PORTS } = {},
+): WorkerPlan {
+  const wanted = workers === 'auto' ? (isQuickStart ? 1 : cores) : workers
+  const count = canSharePorts ? wanted : 1
+  return { workers: count, isOneThread: count === 1 && !(separateWorker ?? isControlled) }
 }
 
 /** The settings of workers, from those of the process. */
 export function workerSettings(
   settings: ProcessConfig,
   identity: ProxyIdentity,
-  logFilter: string,
+  { logFilter, isOneThread }: { logFilter: string; isOneThread: boolean },
 ): SupervisorOptions['settings'] {
   return {
     logFilter,
@@ -30,7 +47,7 @@ export function workerSettings(
     mesh: settings.mesh ?? null,
     hasLedger: settings.ledger !== undefined,
     redis: redisSettings(settings),
-    reusePort: CAN_SHARE_PORTS,
+    reusePort: CAN_SHARE_PORTS && !isOneThread,
   }
 }
 

@@ -26,7 +26,14 @@ export const processFields = {
     },
   )
     .prefault('auto')
-    .describe('Number of worker threads; `auto` is one for each available core.'),
+    .describe(
+      'Number of workers that serve traffic; `auto` is one for each available core. A single worker shares the main thread, see `separateWorker`.',
+    ),
+  separateWorker: boolean()
+    .optional()
+    .describe(
+      'Whether the only worker has a thread beside the main thread, which then has the admin server and reads configs. True with a controller unless set; two or more workers always have threads of their own.',
+    ),
   adminAddr: listenAddress().prefault('localhost:15000').describe('Address of the admin server.'),
   statsAddr: listenAddress().prefault('0.0.0.0:15020').describe('Address of the metrics server.'),
   readinessAddr: listenAddress().prefault('0.0.0.0:15021').describe('Address of the readiness server.'),

@@ -35,6 +35,7 @@ export function readEnvironment(env: Environment, fileSays: (key: keyof ProcessC
   }
 
   take('WORKER_THREADS', processFields.workers, (config, value) => (config.workers = value), asWorkers)
+  take('SEPARATE_WORKER', processFields.separateWorker, (config, value) => (config.separateWorker = value), plainValue)
   take('ADMIN_ADDR', processFields.adminAddr, (config, value) => (config.adminAddr = value))
   take('STATS_ADDR', processFields.statsAddr, (config, value) => (config.statsAddr = value))
   take('READINESS_ADDR', processFields.readinessAddr, (config, value) => (config.readinessAddr = value))

@@ -5,6 +5,7 @@ import { Gateway } from '../../process/config/gateway.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { loadConfig } from '../../sources/file.ts'
 import { Supervisor } from '../../process/workers/supervisor.ts'
+import { workerInThisThread, workerThreads } from '../../process/workers/worker-channel.ts'
 import { parseLogFilter } from '../../telemetry/log/log-filter.ts'
 import { createLogger } from '../../telemetry/log/logger.ts'
 import { Collector } from '../../telemetry/metrics/metrics-collect.ts'
@@ -17,10 +18,12 @@ export interface FleetOptions {
   resourceLimits?: ResourceLimits
   /** Workers that can be told to die when left out. */
   entry?: URL
+  /** Serves in this thread: no worker can be told to die. */
+  isOneThread?: boolean
 }
 
 /** A supervisor with its gateway in this thread, not started. Its workers run the built program. */
-export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
+export function newFleet({ workers, resourceLimits, entry, isOneThread = false }: FleetOptions) {
   setEnvironmentData(WORKER_MODULE, builtWorker())
   const filter = parseLogFilter('warn')
   assert.ok(filter.ok)
@@ -30,7 +33,9 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
   const collector = new Collector()
   const supervisor = new Supervisor({
     workers,
-    entry: entry ?? new URL('./mortal-worker.ts', import.meta.url),
+    startWorker: isOneThread
+      ? workerInThisThread
+      : workerThreads(entry ?? new URL('./mortal-worker.ts', import.meta.url), resourceLimits),
     log,
     mcpLog: logger.child('mcp'),
     collector,
@@ -43,9 +48,8 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
       mesh: null,
       hasLedger: false,
       redis: null,
-      reusePort: true,
+      reusePort: !isOneThread,
     },
-    ...(resourceLimits && { resourceLimits }),
   })
   const gateway = new Gateway({
     supervisor,

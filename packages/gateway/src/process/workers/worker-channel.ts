@@ -1,0 +1,77 @@
+import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+
+/** A worker as the main thread reaches it. */
+export interface WorkerChannel {
+  post(message: ToWorker): void
+  /** Ends the worker at once. */
+  terminate(): void
+  /** Whether the worker has a thread of its own, which can be replaced. Without one, it reads the objects of the main thread. */
+  readonly isThread: boolean
+}
+
+interface WorkerListener {
+  received(message: FromWorker): void
+  /** The worker ended; `cause` is the error that ended it, or null. */
+  exited(cause: Error | null): void
+}
+
+/** Starts a worker and returns the channel to it. */
+export type StartWorker = (settings: WorkerSettings, listener: WorkerListener) => WorkerChannel
+
+/** Workers are threads that run the module `entry`. */
+export function workerThreads(entry: URL, resourceLimits?: ResourceLimits): StartWorker {
+  return (settings, listener) => {
+    const thread = new Worker(entry, {
+      workerData: settings,
+      name: settings.name,
+      ...(resourceLimits !== undefined && { resourceLimits }),
+    })
+    let cause: Error | null = null
+    thread.on('message', (message: FromWorker) => listener.received(message))
+    thread.on('error', (error: unknown) => {
+      cause = errorOf(error)
+    })
+    thread.on('exit', () => listener.exited(cause))
+    return {
+      isThread: true,
+      post: (message) => thread.postMessage(message),
+      terminate: () => void thread.terminate(),
+    }
+  }
+}
+
+/**
+ * Runs the only worker in the calling thread. As between threads, messages arrive in order, and after the sender has gone on.
+ * Their objects are not copied.
+ */
+export const workerInThisThread: StartWorker = (settings, listener) => {
+  const early: ToWorker[] = []
+  let receive = (message: ToWorker): void => void early.push(message)
+  let hasEnded = false
+  const end = (cause: Error | null): void => {
+    if (hasEnded) return
+    hasEnded = true
+    listener.exited(cause)
+  }
+  import('./traffic-worker.ts').then(
+    ({ TrafficWorker }) => {
+      const worker = new TrafficWorker(settings, {
+        post: (message) => void setImmediate((each: FromWorker) => listener.received(each), message),
+        ended: () => void setImmediate(end, null),
+      })
+      receive = (message) => void setImmediate((each: ToWorker) => worker.receive(each), message)
+      early.splice(0).forEach(receive)
+    },
+    (error: unknown) => end(errorOf(error)),
+  )
+  return {
+    isThread: false,
+    post: (message) => receive(message),
+    terminate: () => end(null),
+  }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
