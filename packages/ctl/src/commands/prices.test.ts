@@ -117,7 +117,7 @@ describe('porticoctl prices', () => {
     assert.equal((await runCommand(['prices', 'check', '-f', '/nowhere.yaml'])).code, 1)
     for (const args of [
       [],
-      ['list'],
+      ['keep'],
       ['check'],
       ['show'],
       ['show', 'm'],

@@ -2,7 +2,7 @@ import type { ChangedKeyView, KeyListView, KeyView, TeamListView, TeamView } fro
 import { failWith } from '../fail.ts'
 import { exitCode, type Io } from '../io.ts'
 import { printable } from '../printable.ts'
-import { type AdminRequest, openAdmin, readAll, refusal } from '../requests/ask-admin.ts'
+import { type AdminCall, askStore } from './ask-store.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import { type FieldFlags, FieldProblem, readFields } from './read-fields.ts'
 
@@ -23,7 +23,7 @@ interface StoredChange {
 export async function changeStored(change: StoredChange, io: Io): Promise<number> {
   try {
     if (change.action === 'list') return await list(change, io)
-    const answer = await ask<ChangedKeyView>(change, callOf(change))
+    const answer = await askStore<ChangedKeyView>(change, callOf(change))
     if (typeof answer === 'string') return failWith(answer, io)
     const { secret } = answer
     if (typeof secret !== 'string') io.stderr.write(`${DONE.get(change.action) ?? change.action} ${change.name}\n`)
@@ -39,13 +39,7 @@ export async function changeStored(change: StoredChange, io: Io): Promise<number
   }
 }
 
-interface Call {
-  readonly method: string
-  readonly path: string
-  readonly body: object | null
-}
-
-function callOf({ kind, action, name, flags, overlap, now }: StoredChange): Call {
+function callOf({ kind, action, name, flags, overlap, now }: StoredChange): AdminCall {
   const path = `/api/${kind}/${name}`
   switch (action) {
     case 'create':
@@ -66,7 +60,7 @@ async function list(change: StoredChange, io: Io): Promise<number> {
   for (let after: string | null = ''; after !== null;) {
     const query: string = change.kind === 'keys' ? `?${new URLSearchParams({ after, limit: '1000' }).toString()}` : ''
     const call = { method: 'GET', path: `/api/${change.kind}${query}`, body: null }
-    const page: (KeyListView & TeamListView) | string = await ask<KeyListView & TeamListView>(change, call)
+    const page: (KeyListView & TeamListView) | string = await askStore<KeyListView & TeamListView>(change, call)
     if (typeof page === 'string') return failWith(page, io)
     rows.push(...(change.kind === 'keys' ? page.keys : page.teams))
     after = change.kind === 'keys' ? page.next : null
@@ -74,22 +68,6 @@ async function list(change: StoredChange, io: Io): Promise<number> {
   if (change.isJson) io.stdout.write(`${JSON.stringify(rows)}\n`)
   else io.stdout.write(tableText(change.kind === 'keys' ? rows.map(keyRow) : rows.map(teamRow), HEADS[change.kind]))
   return exitCode.fine
-}
-
-/** Returns the problem as a text. */
-async function ask<Answer>({ admin, token }: StoredChange, call: Call): Promise<Answer | string> {
-  const asked: AdminRequest = { admin, token, ...call }
-  const opened = await openAdmin(asked, ANSWER_WITHIN_MS)
-  if (opened.kind === 'problem') return opened.problem
-  const { response } = opened
-  try {
-    const text = await readAll(response)
-    const { statusCode = 0 } = response
-    if (statusCode === 200 || statusCode === 201) return JSON.parse(text) as Answer
-    return OWN_WORDS.has(statusCode) ? `${admin.label}: ${text.trim()}` : refusal(asked, response, text)
-  } catch {
-    return `${admin.label} is not an admin server of Portico`
-  }
 }
 
 function keyRow(row: KeyView | TeamView): (string | undefined)[] {
@@ -122,8 +100,6 @@ const HEADS = {
   keys: ['NAME', 'STATE', 'PREFIX', 'TEAM', 'OWNER', 'EXPIRES', 'SPENT'],
   teams: ['NAME', 'PARENT', 'SPENT'],
 } as const
-/** Statuses whose text says everything. */
-const OWN_WORDS: ReadonlySet<number> = new Set([404, 409, 503])
 const DONE: ReadonlyMap<string, string> = new Map([
   ['create', 'created'],
   ['change', 'changed'],
@@ -132,4 +108,3 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['revoke', 'revoked'],
   ['delete', 'deleted'],
 ])
-const ANSWER_WITHIN_MS = 30_000

@@ -82,7 +82,9 @@ export function compileAi({
       const vendor = createProvider(provider.config)
       const own = withDefaults(policiesOf(provider), vendor, provider)
       const pricer =
-        own.prices === undefined ? null : createPricer(own.prices, pricedProvider(provider, vendor, services.now))
+        own.prices === undefined
+          ? null
+          : createPricer(own.prices, pricedProvider(provider, vendor, services.now), env.tables.keyTable())
       const owner = { key: identity.key, name: identity.name, health: connectionSettings(own, upstream).health }
       return {
         name: provider.name,

@@ -3,6 +3,7 @@ import { findChanges } from './find-changes.ts'
 import { findKeys } from './find-keys.ts'
 import type { KeyAnswers, KeyQuestion } from './key-messages.ts'
 import type { KeyRegistry } from './key-registry.ts'
+import type { PriceRegistry } from './price-registry.ts'
 import { prepareAgain } from './registry-parts.ts'
 import type { TeamRegistry } from './team-registry.ts'
 
@@ -11,11 +12,12 @@ export interface OpenStore {
   readonly store: KeyStore
   readonly keys: KeyRegistry
   readonly teams: TeamRegistry
+  readonly prices: PriceRegistry
 }
 
 /** Answers a question of the admin API; throws `KeyProblem` when it cannot be carried out. */
 export function answerQuestion(
-  { store, keys, teams }: OpenStore,
+  { store, keys, teams, prices }: OpenStore,
   question: KeyQuestion,
 ): KeyAnswers[keyof KeyAnswers] | Promise<KeyAnswers[keyof KeyAnswers]> {
   switch (question.ask) {
@@ -27,12 +29,16 @@ export function answerQuestion(
       return store.teams()
     case 'team':
       return store.team(question.name)
+    case 'prices':
+      return store.prices()
     case 'audit':
       return findChanges(store, question.search)
     case 'note':
       return note(store, question.entry)
     case 'changeKey':
       return keys.change(question.name, question.change, question.by)
+    case 'changePrice':
+      return prices.change(question.name, question.price, question.by)
     case 'changeTeam':
       return teams.change(question.name, question.change, question.by)
   }

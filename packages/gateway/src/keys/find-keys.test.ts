@@ -24,7 +24,7 @@ function storeOf(keys: readonly StoredKey[], changes: readonly NumberedAuditEntr
   }
   const never = (): never => assert.fail('the search only lists')
   const store: KeyStore = {
-    ...{ key: never, team: never, teams: never, version: never, commit: never, close: never },
+    ...{ key: never, team: never, teams: never, prices: never, version: never, commit: never, close: never },
     keys: ({ after, limit, team }) =>
       take(
         sorted.filter(({ name, fields }) => name > after && (team === null || fields.team === team)).slice(0, limit),

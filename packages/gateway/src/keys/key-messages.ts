@@ -1,4 +1,5 @@
-import type { AuditEntry, KeyFields, StoredKey, StoredTeam, TeamFields } from '../stores/key-store.ts'
+import type { ModelPriceConfig } from '../schema/fields/prices.ts'
+import type { AuditEntry, KeyFields, StoredKey, StoredPrice, StoredTeam, TeamFields } from '../stores/key-store.ts'
 import type { PostgresSettings } from '../stores/postgres/postgres-settings.ts'
 import type { ChangeSearch, FoundChanges } from './find-changes.ts'
 import type { FoundKeys, KeySearch } from './find-keys.ts'
@@ -41,10 +42,18 @@ export type KeyQuestion =
   | { readonly ask: 'key'; readonly name: string }
   | { readonly ask: 'teams' }
   | { readonly ask: 'team'; readonly name: string }
+  | { readonly ask: 'prices' }
   | { readonly ask: 'audit'; readonly search: ChangeSearch }
   /** Adds an entry about a change that is not stored here, such as a purge of response caches. */
   | { readonly ask: 'note'; readonly entry: AuditEntry }
   | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
+  /** Sets a price, or removes it with null. */
+  | {
+      readonly ask: 'changePrice'
+      readonly name: string
+      readonly price: ModelPriceConfig | null
+      readonly by: AuditEntry['by']
+    }
   | { readonly ask: 'changeTeam'; readonly name: string; readonly change: TeamAction; readonly by: AuditEntry['by'] }
 
 /** A key after a change; `secret` is the key itself, when it is new. */
@@ -59,10 +68,12 @@ export interface KeyAnswers {
   key: StoredKey | null
   teams: readonly StoredTeam[]
   team: StoredTeam | null
+  prices: readonly StoredPrice[]
   audit: FoundChanges
   note: null
   changeKey: ChangedKey
   changeTeam: StoredTeam | null
+  changePrice: StoredPrice | null
 }
 
 /** Why a question has no answer; `status` is that of HTTP. */
@@ -81,7 +92,7 @@ export type ToKeyThread =
 /** The state of the store: `problem` is null while keys are checked. */
 export interface KeyStoreState {
   readonly problem: string | null
-  /** Keys, their old secrets, and teams. */
+  /** Keys, their old secrets, teams and prices. */
   readonly entries: number
   /** While the store fails: when keys that are loaded are refused, in milliseconds since 1970. Null when all are refused already. */
   readonly validUntil: number | null

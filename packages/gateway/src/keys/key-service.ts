@@ -9,6 +9,7 @@ import { answerQuestion, type OpenStore } from './answer-question.ts'
 import type { KeyAnswer, KeyQuestion, KeyStoreState } from './key-messages.ts'
 import { KeyProblem } from './key-problem.ts'
 import { KeyRegistry } from './key-registry.ts'
+import { PriceRegistry } from './price-registry.ts'
 import { FAILED, LOADING, OPEN } from './table/key-table.ts'
 import type { KeyTableWriter } from './table/key-table-writer.ts'
 import { TeamRegistry } from './team-registry.ts'
@@ -29,7 +30,7 @@ interface ServiceParts {
 }
 
 /**
- * Keeps the table of the workers like the store: keys and teams are loaded when the store opens, and changes of other
+ * Keeps the table of the workers like the store: keys, teams and prices are loaded when the store opens, and changes of other
  * gateways follow. Calls of `maintain`, `answer` and `close` must not overlap: the caller awaits each one.
  */
 export class KeyService {
@@ -66,7 +67,7 @@ export class KeyService {
     }
     try {
       const value = await answerQuestion(open, question)
-      if (question.ask === 'changeKey' || question.ask === 'changeTeam') this.#tell()
+      if (CHANGES.has(question.ask)) this.#tell()
       return { value }
     } catch (error) {
       if (error instanceof KeyProblem) return { refused: { status: error.status, message: error.message } }
@@ -87,7 +88,7 @@ export class KeyService {
       store = await this.#parts.open()
       const parts = { store, table: this.#parts.table, now: this.#parts.now }
       const teams = new TeamRegistry(parts)
-      const open = { store, teams, keys: new KeyRegistry(parts, teams) }
+      const open = { store, teams, keys: new KeyRegistry(parts, teams), prices: new PriceRegistry(parts) }
       if (isShared(store)) await this.#follow(open, store)
       else await this.#load(open)
       this.#open = open
@@ -122,19 +123,24 @@ export class KeyService {
     }
   }
 
-  #receive({ keys, teams }: OpenStore, changes: KeyChanges): void {
-    if (changes.keys.size + changes.teams.size === 0) return
+  #receive({ keys, teams, prices }: OpenStore, changes: KeyChanges): void {
+    if (changes.keys.size + changes.teams.size + changes.prices.size === 0) return
     // A key needs its team, so teams come before keys, and go after them.
-    const isComplete = [teams.receive(changes.teams), keys.receive(changes.keys, changes.ended)].every(Boolean)
+    const isComplete = [
+      teams.receive(changes.teams),
+      keys.receive(changes.keys, changes.ended),
+      prices.receive(changes.prices),
+    ].every(Boolean)
     teams.removeGone(changes.teams)
     if (!isComplete) this.#parts.reportFull()
     this.#tell()
   }
 
-  async #load({ keys, teams }: OpenStore): Promise<void> {
+  async #load({ keys, teams, prices }: OpenStore): Promise<void> {
     this.#parts.table.clear(LOADING)
     await teams.load()
     await keys.load()
+    await prices.load()
   }
 
   /** Keys of a shared store that are loaded stay for a while; others are refused. */
@@ -186,5 +192,6 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+const CHANGES: ReadonlySet<KeyQuestion['ask']> = new Set(['changeKey', 'changeTeam', 'changePrice'])
 /** A store that fails is tried again after this time; loading many keys is work. */
 const RETRY_MS = 1_000

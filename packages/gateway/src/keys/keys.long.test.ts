@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import type { AuditView, ChangedKeyView, KeyView, TeamView } from '../admin/keys/keys-view.ts'
+import type { AuditView, ChangedKeyView, KeyView, PriceListView, TeamView } from '../admin/keys/keys-view.ts'
 import { request } from '../testing/client.ts'
 import { eventually, startProgram, useConfigFile } from '../testing/process.ts'
 import { httpConfig, useOrigin } from '../testing/scene.ts'
@@ -20,7 +20,7 @@ const DAMAGES: readonly (readonly [what: string, damage: Damage, problem: RegExp
     (folder) => writeFileSync(join(folder, 'keys.db'), 'damaged '.repeat(1_000)),
     /file is not a database/,
   ],
-  ['a newer schema', writeNewerSchema, /schema version 7, and this program knows versions up to 1/],
+  ['a newer schema', writeNewerSchema, /schema version 7, and this program knows versions up to 2/],
 ]
 
 function writeNewerSchema(folder: string): void {
@@ -82,6 +82,71 @@ async function useKeys(t: TestContext, { store = {}, env = {}, damage }: Options
   }
   return { ...(await start()), origin, folder, start }
 }
+
+describe('a price of the store', () => {
+  test('holds for the next call on every worker, has an audit entry, and ends when it is removed', async (t) => {
+    const { api, create, ask, statuses } = await useKeys(t)
+    const key = await create('bot', { budgets: [{ usd: 1, per: 'Day' }] })
+    const spent = async () => {
+      const [budget] = ((await api('GET', 'keys/bot')).json() as KeyView).budgets ?? []
+      return budget?.spent
+    }
+    await ask(key)
+    await eventually('the price of the config', async () => (await spent()) === '0.01')
+    const price = { provider: 'openai', model: 'm', rates: { input: 0, output: '20' } }
+    const set = await api('POST', 'prices', price)
+    assert.equal(set.status, 200, set.text)
+    await ask(key)
+    await eventually('the price of the store', async () => (await spent()) === '0.03')
+    assert.equal((await api('POST', 'prices', { ...price, rates: { output: 0, input: 0 } })).status, 200)
+    assert.deepEqual(await statuses(key), new Set([200]))
+    await eventually('nothing is reserved', async () => (await spent()) === '0.03')
+    const { prices } = (await api('GET', 'prices')).json() as PriceListView
+    assert.deepEqual(
+      prices.map(({ changed: _changed, ...each }) => each),
+      [{ provider: 'openai', model: 'm', rates: { input: 0, output: 0 } }],
+    )
+    assert.equal((await api('DELETE', 'prices?provider=openai&model=m')).status, 200)
+    assert.equal((await api('DELETE', 'prices?provider=openai&model=m')).status, 404)
+    await ask(key)
+    await eventually('the price of the config again', async () => (await spent()) === '0.04')
+    const { entries } = (await api('GET', 'audit?kind=price')).json() as AuditView
+    assert.deepEqual(
+      entries.map(({ action, name, by }) => [action, name, by.startsWith('no token, from 127.0.0.1')]),
+      [
+        ['delete', 'openai/m', true],
+        ['change', 'openai/m', true],
+        ['create', 'openai/m', true],
+      ],
+    )
+  })
+
+  test('stays after a restart, and is refused with a reason', async (t) => {
+    const { api, program, start } = await useKeys(t)
+    for (const [body, problem] of [
+      [{ model: 'm' }, /expected at least one of/],
+      [{ model: 'm', rates: { input: '1,5' } }, /rates\.input: found .*, expected a decimal/],
+      [{ model: 'm\n', perCall: 1 }, /control characters/],
+      [{ provider: '*', model: 'm', perCall: 1 }, /provider: expected/],
+      [{ model: 'm', perCalls: 1 }, /did you mean `perCall`/],
+    ] as const) {
+      const { status, text } = await api('POST', 'prices', body)
+      assert.equal(status, 400, text)
+      assert.match(text, problem)
+    }
+    assert.equal((await api('DELETE', 'prices')).status, 400)
+    const tiers = [{ contextOver: 1000, rates: { input: 2 } }]
+    const price = { model: 'm*', rates: { input: 1, output: 2.5 }, perCall: 3, units: { image: 0.04 }, tiers }
+    assert.equal((await api('POST', 'prices', price)).status, 200)
+    await program.stop()
+    const next = await start()
+    const { prices } = (await next.api('GET', 'prices')).json() as PriceListView
+    assert.deepEqual(
+      prices.map(({ changed: _changed, ...each }) => each),
+      [price],
+    )
+  })
+})
 
 describe('a key of the store', () => {
   test('is accepted by every worker at once, and refused at once when it is disabled or revoked', async (t) => {
@@ -236,7 +301,7 @@ describe('the admin API', () => {
       ['GET', 'keys?color=red', undefined, 400, /unknown parameter/],
       ['GET', 'keys?state=lost', undefined, 400, /state: found "lost", expected active/],
       ['GET', 'keys?limit=many', undefined, 400, /limit: expected a number/],
-      ['GET', 'audit?kind=user', undefined, 400, /kind: expected key, team, cache/],
+      ['GET', 'audit?kind=user', undefined, 400, /kind: expected key, team, price, cache/],
       ['PATCH', 'keys/bot', { basedOn: 7 }, 400, /basedOn/],
       ['PATCH', 'keys/bot', { basedOn: 'older', owner: 'ann' }, 409, /bot has been changed meanwhile/],
     ]

@@ -12,14 +12,14 @@ type Change<Action> = { readonly change: Action } | { readonly problem: string }
 
 /** Reads the fields of a new key. */
 export function readNewKey(input: unknown): NewEntry<KeyAction> {
-  const read = check(object({ name: entryName, ...keyShape }), input)
+  const read = readEntry(object({ name: entryName, ...keyShape }), input)
   if ('problem' in read) return read
   const { name, ...fields } = read.value
   return { name, change: { action: 'create', fields: storedFields<KeyFields>(fields) } }
 }
 
 export function readNewTeam(input: unknown): NewEntry<TeamAction> {
-  const read = check(object({ name: entryName, ...teamShape }), input)
+  const read = readEntry(object({ name: entryName, ...teamShape }), input)
   if ('problem' in read) return read
   const { name, ...fields } = read.value
   return { name, change: { action: 'create', fields: storedFields<TeamFields>(fields) } }
@@ -36,7 +36,7 @@ export function readTeamPatch(input: unknown): Change<TeamAction> {
 }
 
 export function readRotation(input: unknown): Change<KeyAction> {
-  const read = check(rotation, input)
+  const read = readEntry(rotation, input)
   return 'problem' in read ? read : { change: { action: 'rotate', overlapMs: read.value.overlap } }
 }
 
@@ -46,7 +46,7 @@ function readPatch<Fields extends object>(
   input: unknown,
 ): { patch: Patch<Fields>; basedOn: string | null } | { problem: string } {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    return check(object(shape), input) as { problem: string }
+    return readEntry(object(shape), input) as { problem: string }
   const { basedOn = null, ...patch } = input as { readonly basedOn?: unknown }
   if (basedOn !== null && typeof basedOn !== 'string') return { problem: 'basedOn: expected the version of the entry' }
   const entries: [string, unknown][] = Object.entries(patch)
@@ -56,7 +56,7 @@ function readPatch<Fields extends object>(
     const hint = didYouMean(unknown, Object.keys(shape))
     return { problem: `unknown key \`${unknown}\`${hint === null ? '' : `; ${hint}`}` }
   }
-  const read = check(object(shape), Object.fromEntries(entries.filter(([, value]) => value !== null)))
+  const read = readEntry(object(shape), Object.fromEntries(entries.filter(([, value]) => value !== null)))
   if ('problem' in read) return read
   const nulls = Object.fromEntries(removed.map((name) => [name, null]))
   return { patch: { ...storedFields<Fields>(read.value), ...falses(read.value), ...nulls }, basedOn }
@@ -73,7 +73,8 @@ function falses(fields: object): object {
   return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === false ? [[name, null]] : [])))
 }
 
-function check<Out>(schema: Schema<Out>, input: unknown): { value: Out } | { problem: string } {
+/** Reads an entry of the store; returns what is wrong with it. */
+export function readEntry<Out>(schema: Schema<Out>, input: unknown): { value: Out } | { problem: string } {
   const read = validate(schema, input)
   return read.ok ? { value: read.value } : { problem: read.problems.map(printProblem).join('\n') }
 }

@@ -8,7 +8,8 @@ export interface RegistryParts {
   readonly now: () => number
 }
 
-export const NO_ROOM = 'there is no room for another key: delete some, or set a larger `config.keys.maxKeys`'
+export const NO_ROOM =
+  'there is no room for another key, team or price: delete some, or set a larger `config.keys.maxKeys`'
 
 /** Prepares and commits a change. It is prepared again when another gateway changes the store in between. */
 export async function prepareAgain<Result>(

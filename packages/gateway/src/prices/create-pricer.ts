@@ -4,6 +4,7 @@ import type { ModelPriceConfig } from '../schema/fields/prices.ts'
 import { bundledRow } from './bundled-table.ts'
 import { PriceList } from './price-list.ts'
 import { countsFor, type PriceRow, priceUsage } from './price-row.ts'
+import { storedPrices } from './stored-prices.ts'
 
 /** The config of the `prices` policy. */
 export interface PriceSettings {
@@ -25,15 +26,34 @@ export interface PricedProvider {
 /** Finds the row of a model that has several names, the surest first; null without a price. */
 type RowFinder = (names: readonly string[]) => PriceRow | null
 
-/** Creates the function that prices the calls to one provider. */
-export function createPricer(settings: PriceSettings, provider: PricedProvider): Pricer {
+/**
+ * Creates the function that prices the calls to one provider. `table` has the keys and prices of the store; null when the
+ * gateway has no such store. Prices of the store take precedence. While they cannot be read, no price is known: another
+ * price would be wrong.
+ */
+export function createPricer(
+  settings: PriceSettings,
+  provider: PricedProvider,
+  table: SharedArrayBuffer | null = null,
+): Pricer {
   const findRow = createRowFinder(settings, provider)
+  const stored = table === null ? null : storedPrices(table)
   return (call) => {
     const names = [call.responseModel, call.requestModel].filter((name) => name !== '')
-    const row = findRow(names)
+    const list = stored === null ? null : stored.list
+    if (stored !== null && list === null) return { kind: 'unknown', why: 'the prices of the store cannot be read' }
+    const row = findIn(list, provider.provider, names) ?? findRow(names)
     if (row === null) return { kind: 'unknown', why: `no price for ${names[0] ?? 'a call without a model'}` }
     return costBy(row, call)
   }
+}
+
+function findIn(list: PriceList | null, provider: string, names: readonly string[]): PriceRow | null {
+  for (const name of names) {
+    const row = list?.find(provider, name) ?? null
+    if (row !== null) return row
+  }
+  return null
 }
 
 /** Creates the function that finds the prices of the models of one provider. */
@@ -47,10 +67,8 @@ export function createRowFinder(
   /** Lists come in order of precedence, and the model that the provider reports comes before the requested one. */
   return (names) => {
     for (const list of lists) {
-      for (const name of names) {
-        const row = list.find(provider, name)
-        if (row !== null) return row
-      }
+      const row = findIn(list, provider, names)
+      if (row !== null) return row
     }
     if (table === 'None') return null
     for (const name of names) {

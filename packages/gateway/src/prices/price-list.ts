@@ -7,12 +7,15 @@ export class PriceList {
   /** Patterns with the longest prefix first. */
   readonly #patterns: readonly { readonly provider: string; readonly prefix: string; readonly row: PriceRow }[]
 
-  /** `table` is the name of the list in records. The first of two rows for the same model takes precedence. */
-  constructor(prices: readonly ModelPriceConfig[], table: string) {
+  /**
+   * `table` is the name of the list in records, or returns that of a row. The first of two rows for the same model takes
+   * precedence.
+   */
+  constructor(prices: readonly ModelPriceConfig[], table: string | ((index: number) => string)) {
     const patterns = []
-    for (const price of prices) {
+    for (const [index, price] of prices.entries()) {
       const { provider = '', model } = price
-      const row = rowOf(price, table)
+      const row = rowOf(price, typeof table === 'string' ? table : table(index))
       if (model.endsWith('*')) patterns.push({ provider, prefix: model.slice(0, -1), row })
       else if (!this.#exact.has(keyOf(provider, model))) this.#exact.set(keyOf(provider, model), row)
     }

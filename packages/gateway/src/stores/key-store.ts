@@ -1,4 +1,6 @@
-/** The contract of stores for API keys and teams. Times are RFC 3339; amounts are those of the config. */
+import type { ModelPriceConfig } from '../schema/fields/prices.ts'
+
+/** The contract of stores for API keys, teams and prices. Times are RFC 3339; amounts are those of the config. */
 
 /** A limit of a key or a team; exactly one of `requests`, `tokens` and `calls` is set. */
 export interface KeyLimit {
@@ -77,13 +79,22 @@ export interface StoredTeam {
   readonly changed: string
 }
 
+/** A price that takes precedence over those of the config. */
+export interface StoredPrice {
+  /** The provider, or `*`, a slash, and the model. */
+  readonly name: string
+  /** The price as the config has it once it is read. */
+  readonly price: ModelPriceConfig
+  readonly changed: string
+}
+
 /** A change that somebody made. It contains no secret. */
 export interface AuditEntry {
   readonly at: string
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team' | 'cache' | 'rehearsal'
+  readonly kind: 'key' | 'team' | 'price' | 'cache' | 'rehearsal'
   readonly name: string
   /** The object before and after the change; null when it did not exist. */
   readonly before: object | null
@@ -95,7 +106,7 @@ export interface NumberedAuditEntry extends AuditEntry {
   readonly id: number
 }
 
-/** A change of one key or one team. Changes that are not stored here, with the kind `cache`, have an audit entry alone. */
+/** A change of one key, one team or one price. Changes that are not stored here, with the kind `cache`, have an audit entry alone. */
 export type KeyStoreChange =
   | {
       readonly kind: 'key'
@@ -105,6 +116,7 @@ export type KeyStoreChange =
       readonly to: StoredKey | null
     }
   | { readonly kind: 'team'; readonly name: string; readonly to: StoredTeam | null }
+  | { readonly kind: 'price'; readonly name: string; readonly to: StoredPrice | null }
   | { readonly kind: 'cache'; readonly name: string; readonly to: null }
 
 /** A page of a list, in the order of names. */
@@ -122,6 +134,8 @@ export interface KeyStore {
   team(name: string): StoredTeam | null | Promise<StoredTeam | null>
   keys(page: KeyPage): readonly StoredKey[] | Promise<readonly StoredKey[]>
   teams(): readonly StoredTeam[] | Promise<readonly StoredTeam[]>
+  /** All prices, in the order of names. */
+  prices(): readonly StoredPrice[] | Promise<readonly StoredPrice[]>
   /** The number of changes so far. */
   version(): number | Promise<number>
   /**
@@ -153,6 +167,7 @@ export interface KeyChanges {
   readonly cursor: ChangeCursor
   readonly keys: ReadonlyMap<string, StoredKey | null>
   readonly teams: ReadonlyMap<string, StoredTeam | null>
+  readonly prices: ReadonlyMap<string, StoredPrice | null>
   /** Hashes that were valid before one of the changes. */
   readonly ended: readonly string[]
   readonly hasMore: boolean

@@ -1,16 +1,26 @@
 import type { IncomingMessage } from 'node:http'
 import type { KeyAction, KeyQuestion, KeyRefusal, TeamAction } from '../../keys/key-messages.ts'
 import { readKeyPatch, readNewKey, readNewTeam, readRotation, readTeamPatch } from '../../keys/read-key-input.ts'
+import { readPrice, readPriceName } from '../../keys/read-price-input.ts'
+import type { ModelPriceConfig } from '../../schema/fields/prices.ts'
 import type { AdminCaller } from '../credentials.ts'
 import { pathOf, queryOf, type Reply, text } from '../http.ts'
 import { authorOf } from './author.ts'
 import type { KeysSource } from './keys-routes.ts'
-import type { AuditView, ChangedKeyView, KeyListView, TeamListView, TeamView } from './keys-view.ts'
+import type {
+  AuditView,
+  ChangedKeyView,
+  ChangedPriceView,
+  KeyListView,
+  PriceListView,
+  TeamListView,
+  TeamView,
+} from './keys-view.ts'
 import { readJson } from '../read-json.ts'
 import { readChangeSearch, readKeySearch } from './read-search.ts'
-import { viewKey, viewTeam } from './view-key.ts'
+import { viewKey, viewPrice, viewTeam } from './view-key.ts'
 
-/** Answers for keys, teams and the list of their changes. The guard has checked who asks. */
+/** Answers for keys, teams, prices and the list of their changes. The guard has checked who asks. */
 export async function answerKeysApi(
   request: IncomingMessage,
   source: KeysSource | null,
@@ -21,6 +31,7 @@ export async function answerKeysApi(
   if (extra !== undefined || (kind !== 'keys' && action !== undefined)) return text(404, 'not found\n')
   const call: Call = { request, source, by: authorOf(caller, request), name: name ?? '', method: request.method ?? '' }
   if (kind === 'audit') return name === undefined ? allow(call, { GET: listChanges }) : text(404, 'not found\n')
+  if (kind === 'prices') return name === undefined ? allow(call, PRICES) : text(404, 'not found\n')
   if (kind === 'teams') return name === undefined ? allow(call, TEAMS) : allow(call, TEAM)
   if (name === undefined) return allow(call, KEYS)
   if (action === undefined) return allow(call, KEY)
@@ -29,7 +40,7 @@ export async function answerKeysApi(
 }
 
 /** `/api/keys`, `/api/keys/<name>`, `/api/keys/<name>/<action>`; the same for teams and the audit list. */
-const PATH = /^\/api\/(keys|teams|audit)(?:\/([A-Za-z0-9][\w.-]*))?(?:\/([a-z]+))?(\/.*)?$/
+const PATH = /^\/api\/(keys|teams|prices|audit)(?:\/([A-Za-z0-9][\w.-]*))?(?:\/([a-z]+))?(\/.*)?$/
 
 interface Call {
   readonly request: IncomingMessage
@@ -129,6 +140,25 @@ const TEAM: Readonly<Record<string, Handler>> = {
   DELETE: (call) => changeTeam(call, { action: 'delete' }),
 }
 
+const PRICES: Readonly<Record<string, Handler>> = {
+  async GET({ source }) {
+    const answer = await source.ask({ ask: 'prices' })
+    return 'refused' in answer
+      ? refused(answer.refused)
+      : json({ prices: answer.value.map(viewPrice) } satisfies PriceListView)
+  },
+  async POST(call) {
+    const body = await readJson(call.request, MOST_BYTES)
+    if ('refused' in body) return body.refused
+    const read = readPrice(body.value)
+    return 'problem' in read ? text(400, `${read.problem}\n`) : changePrice({ ...call, name: read.name }, read.price)
+  },
+  async DELETE(call) {
+    const name = readPriceName(queryOf(call.request))
+    return typeof name === 'string' ? changePrice({ ...call, name }, null) : text(400, `${name.problem}\n`)
+  },
+}
+
 async function listChanges({ request, source }: Call): Promise<Reply> {
   const search = readChangeSearch(queryOf(request))
   if (typeof search === 'string') return text(400, `${search}\n`)
@@ -151,6 +181,13 @@ async function changeTeam({ source, name, by }: Call, change: TeamAction, status
   if ('refused' in answer) return refused(answer.refused)
   const team: TeamView | null = answer.value === null ? null : await viewTeam(answer.value, source)
   return json({ team }, status)
+}
+
+async function changePrice({ source, name, by }: Call, price: ModelPriceConfig | null): Promise<Reply> {
+  const question: KeyQuestion & { ask: 'changePrice' } = { ask: 'changePrice', name, price, by }
+  const answer = await source.ask(question)
+  if ('refused' in answer) return refused(answer.refused)
+  return json({ price: answer.value === null ? null : viewPrice(answer.value) } satisfies ChangedPriceView)
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

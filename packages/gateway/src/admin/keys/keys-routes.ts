@@ -12,9 +12,9 @@ export interface KeysSource {
   spent(spender: { readonly id: string; readonly budgets?: readonly KeyBudget[] }): Promise<readonly SpentBudgetView[]>
 }
 
-/** Whether the path is one of keys, teams or their changes. */
+/** Whether the path is one of keys, teams, prices or their changes. */
 export function answersKeys(path: string): boolean {
-  return /^\/api\/(?:keys|teams|audit)(?:\/|$)/.test(path)
+  return /^\/api\/(?:keys|teams|prices|audit)(?:\/|$)/.test(path)
 }
 
 /** The endpoints, as the start page of the admin server lists them. */
@@ -48,10 +48,16 @@ export const KEY_ROUTES: readonly Endpoint[] = [
     path: '/api/teams/<name>',
     summary: 'changes a team; DELETE removes it',
   },
+  { methods: READ, scope: 'Read', path: '/api/prices', summary: 'prices of the store' },
+  {
+    ...{ methods: ['POST', 'DELETE'], scope: 'Write' },
+    path: '/api/prices',
+    summary: 'sets a price: JSON as in `prices.models`; DELETE removes one; ?provider=, ?model=',
+  },
   {
     methods: READ,
     scope: 'Read',
     path: '/api/audit',
-    summary: 'who changed which key or team, or purged caches; ?kind=, ?name=, ?before=, ?limit=',
+    summary: 'who changed which key, team or price, or purged caches; ?kind=, ?name=, ?before=, ?limit=',
   },
 ]

@@ -1,4 +1,4 @@
-/** The types of the admin API for API keys and teams. Times are RFC 3339. */
+/** The types of the admin API for API keys, teams and prices. Times are RFC 3339. */
 
 export interface KeyLimitView {
   readonly requests?: number
@@ -95,14 +95,33 @@ export interface TeamListView {
   readonly teams: readonly TeamView[]
 }
 
-/** One change of a key or a team, a purge of response caches, or the start or end of a rehearsal. */
+/** A price of the store: those of the config, `prices.models`, have the same fields. */
+export interface StoredPriceView {
+  readonly provider?: string
+  readonly model: string
+  readonly [field: string]: unknown
+  readonly changed: string
+}
+
+/** The response of `GET /api/prices`, in the order of providers and models. */
+export interface PriceListView {
+  readonly prices: readonly StoredPriceView[]
+}
+
+/** The response to a change of a price. */
+export interface ChangedPriceView {
+  /** Null for a price that was removed. */
+  readonly price: StoredPriceView | null
+}
+
+/** One change of a key, a team or a price, a purge of response caches, or the start or end of a rehearsal. */
 export interface AuditEntryView {
   readonly id: number
   readonly at: string
   /** The credential of the person or program that made the change. */
   readonly by: string
   readonly action: string
-  readonly kind: 'key' | 'team' | 'cache' | 'rehearsal'
+  readonly kind: 'key' | 'team' | 'price' | 'cache' | 'rehearsal'
   readonly name: string
   /** The object before and after the change, without secrets; null when it did not exist. */
   readonly before: object | null

@@ -46,6 +46,6 @@ function numberIn(query: URLSearchParams, name: string, unset: number): number |
   return /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
-const KINDS = ['key', 'team', 'cache', 'rehearsal'] as const
+const KINDS = ['key', 'team', 'price', 'cache', 'rehearsal'] as const
 const PAGE = 100
 const MOST_LISTED = 1_000

@@ -1,8 +1,8 @@
 import { entryVersion } from '../../keys/entry-version.ts'
 import { stateOf } from '../../keys/find-keys.ts'
-import type { StoredKey, StoredTeam } from '../../stores/key-store.ts'
+import type { StoredKey, StoredPrice, StoredTeam } from '../../stores/key-store.ts'
 import type { KeysSource } from './keys-routes.ts'
-import type { KeyView, TeamView } from './keys-view.ts'
+import type { KeyView, StoredPriceView, TeamView } from './keys-view.ts'
 
 /** A key as people see it: without hashes, and with what is spent. */
 export async function viewKey(key: StoredKey, source: KeysSource): Promise<KeyView> {
@@ -26,3 +26,28 @@ export async function viewTeam(team: StoredTeam, source: KeysSource): Promise<Te
     ...times,
   }
 }
+
+/** A price in US dollars, as configs have it. */
+export function viewPrice({ price, changed }: StoredPrice): StoredPriceView {
+  const { provider, model, rates, perCall, units, tiers } = price
+  return {
+    ...(provider !== undefined && { provider }),
+    model,
+    ...(rates !== undefined && { rates: inDollars(rates, RATE) }),
+    ...(perCall !== undefined && { perCall: perCall / RATE }),
+    ...(units !== undefined && { units: inDollars(units, UNIT) }),
+    ...(tiers.length > 0 && { tiers: tiers.map((tier) => ({ ...tier, rates: inDollars(tier.rates, RATE) })) }),
+    changed,
+  }
+}
+
+function inDollars(prices: Readonly<Record<string, number | undefined>>, unit: number): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, price / unit]])),
+  )
+}
+
+/** Trillionths of a US dollar for one token, in US dollars for a million tokens. */
+const RATE = 1e6
+/** Trillionths of a US dollar, in US dollars. */
+const UNIT = 1e12

@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto'
-import type { KeyBudget, KeyFields, KeyLimit, KeySecret, StoredKey, StoredTeam } from '../../stores/key-store.ts'
+import type {
+  KeyBudget,
+  KeyFields,
+  KeyLimit,
+  KeySecret,
+  StoredKey,
+  StoredPrice,
+  StoredTeam,
+} from '../../stores/key-store.ts'
 
 /** The details of a key or a team in the table: what workers need of it. */
 export interface EntryDetails {
@@ -37,6 +45,16 @@ export function teamText({ id, name, fields: { parent, ...fields } }: StoredTeam
 /** The digest under which a team is found. */
 export function teamHash(name: string): Buffer {
   return hash('sha256', `team ${name}`, 'buffer')
+}
+
+/** The text of a price in the table. */
+export function priceText({ price, changed }: StoredPrice): string {
+  return asciiJson({ price, changed })
+}
+
+/** The digest under which a price is found. */
+export function priceHash(name: string): string {
+  return hash('sha256', `price ${name}`)
 }
 
 /** JSON in which other characters than those of ASCII are escaped, because the table has one byte for each character. */

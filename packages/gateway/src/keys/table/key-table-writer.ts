@@ -9,6 +9,8 @@ import {
   type KeyMemory,
   KIND,
   LENGTH,
+  PRICES,
+  PRICES_LOADED,
   PROBES,
   REMOVED,
   slotAt,
@@ -47,6 +49,8 @@ export class KeyTableWriter {
   /** Removes all entries. */
   clear(state: number): void {
     this.setState(state)
+    Atomics.store(this.#memory.words, PRICES_LOADED, 0)
+    Atomics.add(this.#memory.words, PRICES, 1)
     for (let slot = 0; slot < this.#memory.slots; slot++) {
       if (Atomics.load(this.#memory.words, slotAt(slot) + KIND) !== FREE) this.#empty(slot)
     }
@@ -59,6 +63,12 @@ export class KeyTableWriter {
   /** Makes workers read the teams of a key again. */
   teamsChanged(): void {
     Atomics.add(this.#memory.words, TEAMS, 1)
+  }
+
+  /** Makes workers read the prices again, which are all loaded. */
+  pricesChanged(): void {
+    Atomics.add(this.#memory.words, PRICES, 1)
+    Atomics.store(this.#memory.words, PRICES_LOADED, 1)
   }
 
   /** Whether there is room for so many more entries with details of this length each. */

@@ -1,9 +1,11 @@
 /**
- * Keys and teams in shared memory: one thread writes, all workers read, without locks. The words of the header:
+ * Keys, teams and prices in shared memory: one thread writes, all workers read, without locks. The words of the header:
  *
  *     state    of the store: LOADING, OPEN or FAILED
  *     teams    counts the changes of teams
  *     slots    the number of slots
+ *     prices   counts the changes of prices
+ *     loaded   1 while all prices are loaded
  *
  * A key is found by the SHA-256 of its text, in open addressing. A slot has 12 words:
  *
@@ -23,12 +25,15 @@ export const FREE = 0
 export const KEY = 1
 export const TEAM = 2
 export const REMOVED = 3
+export const PRICE = 4
 
-export type EntryKind = typeof KEY | typeof TEAM
+export type EntryKind = typeof KEY | typeof TEAM | typeof PRICE
 
 export const STATE = 0
 export const TEAMS = 1
 const SLOTS = 2
+export const PRICES = 3
+export const PRICES_LOADED = 4
 const HEADER_WORDS = 16
 const SLOT_WORDS = 12
 export const HASH_WORDS = 8
@@ -38,7 +43,7 @@ export const LENGTH = 10
 export const KIND = 11
 export const BLOCK_BYTES = 16
 
-/** Creates the memory for so many keys and teams. The operating system allocates only the pages that are used. */
+/** Creates the memory for so many keys, teams and prices. The operating system allocates only the pages that are used. */
 export function createKeyTable(entries: number): SharedArrayBuffer {
   const slots = Math.ceil(entries * SLOTS_PER_ENTRY) + SPARE_SLOTS
   const bytes = (HEADER_WORDS + slots * SLOT_WORDS) * 4
@@ -104,6 +109,16 @@ export class KeyTable {
     return Atomics.load(this.#memory.words, TEAMS)
   }
 
+  /** Changes whenever a price does. */
+  get prices(): number {
+    return Atomics.load(this.#memory.words, PRICES)
+  }
+
+  /** Whether all prices are loaded. */
+  get hasPrices(): boolean {
+    return Atomics.load(this.#memory.words, PRICES_LOADED) === 1
+  }
+
   /** Finds the entry with this digest; null when there is none. */
   find(kind: EntryKind, digest: Buffer): FoundEntry | null {
     const { words, slots } = this.#memory
@@ -124,6 +139,26 @@ export class KeyTable {
       }
     }
     return null
+  }
+
+  /** Reads the details of all entries of a kind. This looks at every slot, so it is for kinds that hardly ever change. */
+  all(kind: EntryKind): string[] {
+    const { words, slots } = this.#memory
+    const texts: string[] = []
+    for (let slot = 0; slot < slots; slot++) {
+      const at = slotAt(slot)
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const version = Atomics.load(words, at + VERSION)
+        if ((version & 1) === 0 && Atomics.load(words, at + KIND) !== kind) break
+        const text = this.read({ slot, version })
+        if (text !== null) {
+          texts.push(text)
+          break
+        }
+        pause(tries)
+      }
+    }
+    return texts
   }
 
   /** The details of the entry; null when it has changed since it was found. */

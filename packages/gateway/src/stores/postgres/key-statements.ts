@@ -10,10 +10,15 @@ export const COMMIT = `WITH next AS (
 ), put_team AS (
   INSERT INTO portico.teams (name, entry) SELECT $3, $5 FROM next WHERE $2 = 'team' AND $5::text IS NOT NULL
   ON CONFLICT (name) DO UPDATE SET entry = excluded.entry
+), put_price AS (
+  INSERT INTO portico.prices (name, entry) SELECT $3, $5 FROM next WHERE $2 = 'price' AND $5::text IS NOT NULL
+  ON CONFLICT (name) DO UPDATE SET entry = excluded.entry
 ), removed_key AS (
   DELETE FROM portico.keys WHERE name = $3 AND $2 = 'key' AND $5::text IS NULL AND EXISTS (SELECT FROM next)
 ), removed_team AS (
   DELETE FROM portico.teams WHERE name = $3 AND $2 = 'team' AND $5::text IS NULL AND EXISTS (SELECT FROM next)
+), removed_price AS (
+  DELETE FROM portico.prices WHERE name = $3 AND $2 = 'price' AND $5::text IS NULL AND EXISTS (SELECT FROM next)
 ), logged AS (
   INSERT INTO portico.audit (id, kind, name, ended, entry) SELECT version, $2, $3, $6, $7 FROM next
 )

@@ -85,6 +85,10 @@ const MIGRATIONS: readonly string[] = [
     version bigint NOT NULL
   );
   INSERT INTO portico.keys_state VALUES (0);`,
+  `CREATE TABLE portico.prices (
+    name text COLLATE "C" PRIMARY KEY,
+    entry text NOT NULL
+  );`,
 ]
 
 /**

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { eventually } from '../../testing/process.ts'
-import { describeKeyStore, keyOf, putKey, putTeam, removeKey, teamOf } from '../testing/key-store-contract.ts'
+import {
+  describeKeyStore,
+  keyOf,
+  priceOf,
+  putKey,
+  putPrice,
+  putTeam,
+  removeKey,
+  teamOf,
+} from '../testing/key-store-contract.ts'
 import { noPostgres, PostgresServer } from '../testing/postgres-server.ts'
 import { PostgresKeyStore } from './postgres-key-store.ts'
 
@@ -45,12 +54,20 @@ describe('keys in a PostgreSQL database', { skip: noPostgres }, () => {
     const bot = keyOf('bot')
     await putKey(store, bot)
     await putTeam(store, teamOf('support'))
+    const price = priceOf('m', 5)
+    for (const name of ['openai/m', 'openai/gone']) await putPrice(store, name, { ...price, name })
+    await putPrice(store, 'openai/gone', null)
     const middle = await store.cursor()
     await putKey(store, { ...bot, secrets: [{ ...bot.secrets[0]!, hash: 'ab'.repeat(32) }] })
     await removeKey(store, 'bot')
     const all = await store.changesAfter(START)
     assert.deepEqual([...(all?.keys ?? [])], [['bot', null]])
     assert.deepEqual([...(all?.teams ?? [])], [['support', teamOf('support')]])
+    const prices = [
+      ['openai/m', price],
+      ['openai/gone', null],
+    ]
+    assert.deepEqual([...(all?.prices ?? [])], prices)
     assert.deepEqual(all?.ended, [bot.secrets[0]!.hash, 'ab'.repeat(32)])
     assert.deepEqual(all?.cursor, await store.cursor())
     const late = await store.changesAfter(middle)

@@ -8,6 +8,7 @@ import {
   type SharedKeyStore,
   StaleChange,
   type StoredKey,
+  type StoredPrice,
   type StoredTeam,
 } from '../key-store.ts'
 import { PostgresConnection, type Row } from './connection.ts'
@@ -18,11 +19,11 @@ import type { PostgresSettings } from './postgres-settings.ts'
 interface OpenOptions {
   /** Aborting it ends the connection. */
   readonly signal: AbortSignal
-  /** Called soon after some gateway has changed a key or a team; not for every change, and never after the connection ended. */
+  /** Called soon after some gateway has changed a key, a team or a price; not for every change, and never after the connection ended. */
   readonly changed: () => void
 }
 
-/** Keys and teams in PostgreSQL, which several gateways share. */
+/** Keys, teams and prices in PostgreSQL, which several gateways share. */
 export class PostgresKeyStore implements SharedKeyStore {
   readonly #connection: PostgresConnection
   readonly #schema: string
@@ -73,6 +74,11 @@ export class PostgresKeyStore implements SharedKeyStore {
     return rows.map((row) => entryIn<StoredTeam>(row))
   }
 
+  async prices(): Promise<StoredPrice[]> {
+    const rows = await this.#query('SELECT entry FROM portico.prices ORDER BY name')
+    return rows.map((row) => entryIn<StoredPrice>(row))
+  }
+
   async version(): Promise<number> {
     const [row] = await this.#query('SELECT version FROM portico.keys_state')
     return Number(row?.['version'])
@@ -116,6 +122,7 @@ export class PostgresKeyStore implements SharedKeyStore {
       cursor: last === undefined ? { id, mark } : cursorIn(last),
       keys: await this.#entries<StoredKey>('keys', namesOf('key')),
       teams: await this.#entries<StoredTeam>('teams', namesOf('team')),
+      prices: await this.#entries<StoredPrice>('prices', namesOf('price')),
       ended: page.flatMap((row) => JSON.parse(String(row['ended'])) as string[]),
       hasMore: known.length > MOST_CHANGES,
     }
@@ -127,7 +134,7 @@ export class PostgresKeyStore implements SharedKeyStore {
 
   /** The entries with these names; null for those that do not exist. */
   async #entries<Entry extends { readonly name: string }>(
-    table: 'keys' | 'teams',
+    table: 'keys' | 'teams' | 'prices',
     names: readonly string[],
   ): Promise<Map<string, Entry | null>> {
     const entries = new Map<string, Entry | null>(names.map((name) => [name, null]))

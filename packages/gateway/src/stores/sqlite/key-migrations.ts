@@ -14,4 +14,8 @@ export const KEY_MIGRATIONS: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     entry TEXT NOT NULL
   ) STRICT;`,
+  `CREATE TABLE prices (
+    name TEXT PRIMARY KEY,
+    entry TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
 ]

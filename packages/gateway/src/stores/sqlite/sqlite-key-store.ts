@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type AuditEntry, type KeyPage, type KeyStore, type KeyStoreChange, StaleChange } from '../key-store.ts'
-import type { NumberedAuditEntry, StoredKey, StoredTeam } from '../key-store.ts'
+import type { NumberedAuditEntry, StoredKey, StoredPrice, StoredTeam } from '../key-store.ts'
 import { KEY_MIGRATIONS } from './key-migrations.ts'
 import { migrate } from './migrations.ts'
 
-/** Keys and teams in a SQLite file. Every call blocks its thread. */
+/** Keys, teams and prices in a SQLite file. Every call blocks its thread. */
 export class SqliteKeyStore implements KeyStore {
   readonly #database: DatabaseSync
   readonly #key: StatementSync
@@ -49,6 +49,11 @@ export class SqliteKeyStore implements KeyStore {
     return rows.flatMap((row) => entryIn<StoredTeam>(row) ?? [])
   }
 
+  prices(): StoredPrice[] {
+    const rows = this.#database.prepare('SELECT entry FROM prices ORDER BY name').all()
+    return rows.flatMap((row) => entryIn<StoredPrice>(row) ?? [])
+  }
+
   version(): number {
     return Number(this.#database.prepare('SELECT max(id) AS version FROM audit').get()?.['version'] ?? 0)
   }
@@ -83,7 +88,7 @@ export class SqliteKeyStore implements KeyStore {
 
   #write(change: KeyStoreChange): void {
     if (change.kind === 'cache') return
-    const table = change.kind === 'key' ? 'keys' : 'teams'
+    const table = TABLES[change.kind]
     if (change.to === null) {
       this.#database.prepare(`DELETE FROM ${table} WHERE name = ?`).run(change.name)
     } else if (change.kind === 'key') {
@@ -92,7 +97,7 @@ export class SqliteKeyStore implements KeyStore {
         .run(change.name, change.to.fields.team ?? '', JSON.stringify(change.to))
     } else {
       this.#database
-        .prepare('INSERT OR REPLACE INTO teams (name, entry) VALUES (?, ?)')
+        .prepare(`INSERT OR REPLACE INTO ${table} (name, entry) VALUES (?, ?)`)
         .run(change.name, JSON.stringify(change.to))
     }
   }
@@ -102,5 +107,6 @@ function entryIn<Entry>(row: Record<string, unknown> | undefined): Entry | null 
   return row === undefined ? null : (JSON.parse(String(row['entry'])) as Entry)
 }
 
+const TABLES = { key: 'keys', team: 'teams', price: 'prices' } as const
 /** How long a write waits while another program, such as a backup, has locked the file. */
 const BUSY_MS = 1_000

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { type AuditEntry, type KeyStore, StaleChange, type StoredKey, type StoredTeam } from '../key-store.ts'
+import {
+  type AuditEntry,
+  type KeyStore,
+  StaleChange,
+  type StoredKey,
+  type StoredPrice,
+  type StoredTeam,
+} from '../key-store.ts'
 
 /** Opens an empty store; a second call in the same test opens the same data again. */
 type OpenStore = (t: TestContext) => () => Promise<KeyStore>
@@ -36,6 +43,15 @@ export async function putTeam(store: KeyStore, team: StoredTeam): Promise<void> 
 export async function removeKey(store: KeyStore, name: string): Promise<void> {
   const [from, version] = [await store.key(name), await store.version()]
   await store.commit({ kind: 'key', name, from, to: null }, entryOf('key', name, null), version)
+}
+
+export function priceOf(model: string, input: number): StoredPrice {
+  return { name: `openai/${model}`, price: { provider: 'openai', model, rates: { input }, tiers: [] }, changed: AT }
+}
+
+/** Sets a price, or removes it with null. */
+export async function putPrice(store: KeyStore, name: string, to: StoredPrice | null): Promise<void> {
+  await store.commit({ kind: 'price', name, to }, entryOf('price', name, to), await store.version())
 }
 
 /** The tests that every adapter for keys must pass. */
@@ -74,6 +90,24 @@ export function describeKeyStore(name: string, useStore: OpenStore): void {
         ['X', 'y'],
       )
       await store.close()
+    })
+
+    test('have prices beside them, which stay when the store is opened again', async (t) => {
+      const open = useStore(t)
+      const first = await open()
+      assert.deepEqual(await first.prices(), [])
+      const [large, small] = [priceOf('large "é"', 7), priceOf('small', 1)]
+      await putPrice(first, small.name, small)
+      await putPrice(first, large.name, priceOf('large "é"', 6))
+      await putPrice(first, large.name, large)
+      await first.close()
+      const second = await open()
+      assert.deepEqual(await second.prices(), [large, small])
+      assert.deepEqual((await second.audit(Number.MAX_SAFE_INTEGER, 1))[0]?.kind, 'price')
+      await putPrice(second, large.name, null)
+      assert.deepEqual(await second.prices(), [small])
+      assert.deepEqual([await second.key('small'), await second.teams()], [null, []])
+      await second.close()
     })
 
     test('leave an entry of each change, counted by one', async (t) => {
