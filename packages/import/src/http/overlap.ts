@@ -22,7 +22,11 @@ function excludes(one: FieldCondition, other: FieldCondition): boolean {
 
 export function pathsOverlap(one: PathCondition | null, other: PathCondition | null): boolean {
   if (one === null || other === null) return true
-  if (isCaseless(one) !== isCaseless(other)) return pathsOverlap(anyCase(one), anyCase(other))
+  const [anyOne, anyOther] = [anyCase(one), anyCase(other)]
+  // A path without letters is the same in any letter case.
+  if (isCaseless(one) !== isCaseless(other) && isCaseless(anyOne) === isCaseless(anyOther)) {
+    return pathsOverlap(anyOne, anyOther)
+  }
   if (one.kind === 'exact') return fitsPath(other, one.path) !== false
   if (other.kind === 'exact') return fitsPath(one, other.path) !== false
   if (one.kind === 'pattern' || other.kind === 'pattern') {
@@ -41,7 +45,7 @@ export function isPathWithin(inner: PathCondition | null, outer: PathCondition |
   if (outer === null || (outer.kind !== 'exact' && outer.kind !== 'pattern' && outer.path === '/')) return true
   if (inner === null) return false
   if (inner.kind === 'pattern') return outer.kind === 'pattern' && outer.regex === inner.regex
-  if (isCaseless(outer) && !isCaseless(inner)) return isPathWithin(anyCase(inner), outer)
+  if (isCaseless(outer) && !isCaseless(inner) && anyCase(inner) !== inner) return isPathWithin(anyCase(inner), outer)
   // Paths in other letter case fit the first condition alone.
   if (isCaseless(inner) && !isCaseless(outer) && anyCase(outer) !== outer) return false
   if (inner.kind === 'exact') return fitsPath(outer, inner.path) === true
