@@ -109,7 +109,9 @@ function readServer(line: Statement, shared: readonly string[]): { host: string;
   }
   if (options.has('disabled') || options.has('backup')) {
     line.notCarried(
-      options.has('backup') ? 'backup servers are groups of a backend: docs/backends.md' : 'it is disabled',
+      options.has('backup')
+        ? 'requests do not go to it when the other servers fail: backends have no order'
+        : 'it is disabled',
     )
     return null
   }

@@ -53,7 +53,7 @@ export function wholePattern(regex: string): string {
 }
 
 /** Whether a pattern has a `|` outside of all groups and sets. */
-function hasOuterChoice(source: string): boolean {
+export function hasOuterChoice(source: string): boolean {
   let depth = 0
   for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[()|]/gs)) {
     if (token === '|' && depth === 0) return true

@@ -2,7 +2,7 @@ import type { Directive, Scope } from './directive.ts'
 import { literalOf } from './text.ts'
 
 /** Policies that limit access. `isClosed` is set when a limit cannot be expressed: the location must not be open then. */
-interface Access {
+export interface Access {
   readonly policies: Readonly<Record<string, unknown>>
   readonly isClosed: boolean
   /** Whether every request is denied by the source itself. */
@@ -17,18 +17,19 @@ export function readAccess(scope: Scope, http: Scope): Access {
     directive.notCarried(`${why}; requests to the location get 403 until you replace it`, true)
     isClosed = true
   }
-  const lists = scope.own.some(({ name }) => name === 'allow' || name === 'deny') ? scope.own : nearestLists(scope)
-  const rules = lists.filter(({ name }) => name === 'allow' || name === 'deny')
+  const rules = scope.nearest(({ name }) => name === 'allow' || name === 'deny')
   const isDenied =
     rules.length > 0 && rules.every(({ name }) => name === 'deny') && rules.some(({ args }) => args[0] === 'all')
   const authorization = rulesOf(rules)
   if (isDenied) for (const rule of rules) rule.carried()
   else if (authorization === undefined)
     for (const rule of rules) close(rule, 'the order of allow and deny is not known')
-  else if (authorization !== null) {
+  else {
     for (const rule of rules) rule.carried()
-    policies['authorization'] = { rules: authorization }
+    if (authorization !== null) policies['authorization'] = { rules: authorization }
   }
+  const methods = limitedMethods(scope, close)
+  if (methods !== null) policies['authorization'] = { rules: [...(authorization ?? []), methods] }
   const realm = scope.one('auth_basic')
   const users = scope.one('auth_basic_user_file')
   if (realm !== null && realm.args[0] !== 'off') {
@@ -43,7 +44,7 @@ export function readAccess(scope: Scope, http: Scope): Access {
   } else realm?.carried()
   const request = scope.one('auth_request')
   if (request !== null && request.args[0] !== 'off') close(request, 'extAuth replaces it')
-  for (const name of ['satisfy', 'auth_jwt', 'valid_referers', 'secure_link', 'internal']) {
+  for (const name of ['satisfy', 'auth_jwt', 'valid_referers', 'secure_link']) {
     const directive = scope.one(name)
     if (directive !== null) close(directive, 'it has no counterpart here')
   }
@@ -52,9 +53,43 @@ export function readAccess(scope: Scope, http: Scope): Access {
   return { policies, isClosed, isDenied }
 }
 
-function nearestLists(scope: Scope): readonly Directive[] {
-  const [allow, deny] = [scope.all('allow'), scope.all('deny')]
-  return [...allow, ...deny].toSorted((a, b) => a.at.line - b.at.line || a.at.column - b.at.column)
+/** The rule of a `limit_except` that denies all other methods; null without one. */
+function limitedMethods(scope: Scope, close: (directive: Directive, why: string) => void): object | null {
+  const limit = scope.here('limit_except')
+  if (limit === null) return null
+  const [only, ...others] = limit.block ?? []
+  const methods = limit.args.flatMap((name) => (name.toUpperCase() === 'GET' ? ['GET', 'HEAD'] : [name.toUpperCase()]))
+  const isDeny = only?.name === 'deny' && only.args[0] === 'all' && others.length === 0
+  if (!isDeny || methods.length === 0 || methods.some((name) => !/^[A-Z]+$/.test(name))) {
+    close(limit, 'it allows some clients other methods')
+    return null
+  }
+  for (const each of [limit, only]) each.carried()
+  return { require: `request.method in ${JSON.stringify(methods)}` }
+}
+
+/** The checks of a location and then those of a named one that its requests get. */
+export function joinAccess(first: Access, second: Access): Access {
+  const [one, other] = [first.policies, second.policies]
+  const rules = [one, other].flatMap((policies) => rulesIn(policies['authorization']))
+  const passwords = [one, other]
+    .flatMap((policies) => policies['basicAuthentication'] ?? [])
+    .map((each) => JSON.stringify(each))
+  const { authorization: _rules, ...kept } = { ...other, ...one }
+  const unique = rules.filter((rule, index) => rules.findIndex((each) => isSame(each, rule)) === index)
+  return {
+    policies: { ...kept, ...(unique.length > 0 && { authorization: { rules: unique } }) },
+    isClosed: first.isClosed || second.isClosed || new Set(passwords).size > 1,
+    isDenied: first.isDenied || second.isDenied,
+  }
+}
+
+function rulesIn(authorization: unknown): readonly object[] {
+  return (authorization as { rules: readonly object[] } | undefined)?.rules ?? []
+}
+
+function isSame(one: object, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** Allowed addresses and `deny all`, or denied addresses alone; null without rules, undefined for others. */

@@ -1,6 +1,9 @@
 import type { StatedBehavior, StatedTest } from '../core/test-file.ts'
+import { ANY_MATCH, type HttpMatch } from '../http/model.ts'
+import { fitsPath, fitsRegex, literalStart } from '../http/paths.ts'
+import { chosenLocation } from './choose-location.ts'
 import { hostGroups, type PortServers } from './listeners.ts'
-import { chosenLocation, type Location } from './locations.ts'
+import type { Location } from './locations.ts'
 import type { LocationRoute } from './routes.ts'
 
 /** States, for each location, the upstream and the path that a request gets. */
@@ -10,7 +13,14 @@ export function behaviorOf(ports: readonly PortServers[]): StatedBehavior {
     .flatMap(({ port, servers }) =>
       hostGroups(servers).flatMap(({ routes, hostnames }) => {
         const [host = UNKNOWN_HOST] = hostnames
-        return routes.flatMap((route) => testOf(route, routes, { host: host.replace('*', 'any'), port }) ?? [])
+        const where = { host: host.replace('*', 'any'), port }
+        const stated = new Set<string>()
+        return routes.flatMap((route, index) => {
+          const path = route.isGuarded ? null : examplePath(index, routes)
+          if (path === null || stated.has(path)) return []
+          stated.add(path)
+          return [testOf(route, path, where)]
+        })
       }),
     )
   return { env: {}, upstreams: { '*': { body: 'ok' } }, tests }
@@ -19,32 +29,48 @@ export function behaviorOf(ports: readonly PortServers[]): StatedBehavior {
 const UNKNOWN_HOST = 'any-other-host.test'
 
 function testOf(
-  route: LocationRoute,
-  all: readonly LocationRoute[],
-  where: { host: string; port: number },
-): StatedTest | null {
-  const locations = all
-    .flatMap(({ location }) => location ?? [])
-    .filter((each, index, list) => list.indexOf(each) === index)
-  const path = examplePath(route, locations)
-  if (path === null || route.isGuarded) return null
-  const { outcome, match } = route
+  { match, outcome }: LocationRoute,
+  path: string,
+  where: { readonly host: string; readonly port: number },
+): StatedTest {
   const name = `${where.host}:${where.port}${path}`
   const send = { path, ...where }
   if (outcome.kind === 'status') return { name, send, expect: { status: outcome.status, upstream: null } }
   const [first, ...others] = outcome.addresses
   const upstream = { address: others.length === 0 ? first : outcome.addresses, path: outcome.pathFor(path) }
-  return { name: match === null ? `${name} (rest)` : name, send, expect: { status: 200, upstream } }
+  return { name: match === ANY_MATCH ? `${name} (rest)` : name, send, expect: { status: 200, upstream } }
 }
 
-/** A path that reaches the route; null when none is known. */
-function examplePath({ location, match }: LocationRoute, locations: readonly Location[]): string | null {
-  if (match !== null && 'exact' in match) return match.exact
-  if (location === null) {
-    return chosenLocation('/no-such-location', locations) === null ? '/no-such-location' : null
-  }
-  const candidates = location.kind.startsWith('~')
-    ? []
-    : [`${location.path}example`, location.path, `${location.path}x/y.z`]
-  return candidates.find((path) => chosenLocation(path, locations) === location) ?? null
+/** A path whose first route is the one with the index; null when none is known. */
+function examplePath(index: number, routes: readonly LocationRoute[]): string | null {
+  const { location, match, at } = routes[index] ?? { location: null, match: ANY_MATCH, at: null }
+  const top = routes.flatMap((each) => each.location ?? []).map(outermost)
+  const isOfLocation = (path: string): boolean =>
+    match.path?.kind === 'exact' || at?.name === 'rewrite' || chosenLocation(path, top) === location
+  return (
+    candidatesOf(match).find(
+      (path) =>
+        isOfLocation(path) &&
+        routes.slice(0, index).every((each) => fits(each.match, path) === false) &&
+        fits(match, path),
+    ) ?? null
+  )
+}
+
+function outermost(location: Location): Location {
+  return location.parent === null ? location : outermost(location.parent)
+}
+
+function candidatesOf({ path }: HttpMatch): string[] {
+  if (path === null) return ['/no-such-location']
+  if (path.kind === 'exact') return [path.path]
+  const start = path.kind === 'pattern' ? literalStart(path.regex) : path.path
+  return start.startsWith('/') ? [`${start}example`, start, `${start}x/y.z`] : []
+}
+
+/** Whether a path without a query fits a match; null when that is not known. */
+function fits({ path, headers }: HttpMatch, text: string): boolean | null {
+  const isFit = fitsPath(path, text)
+  if (isFit !== true) return isFit
+  return headers.every(({ value }) => 'regex' in value && fitsRegex(value.regex, text) === true)
 }

@@ -105,6 +105,12 @@ export class Scope {
     return found.length > 0 || this.#outer === null ? found : this.#outer.all(name)
   }
 
+  /** All directives that a condition holds for, at the nearest level that has one. */
+  nearest(condition: (directive: Directive) => boolean): readonly Directive[] {
+    const found = this.own.filter(condition)
+    return found.length > 0 || this.#outer === null ? found : this.#outer.nearest(condition)
+  }
+
   /** The last one counts. */
   one(name: string): Directive | null {
     return this.all(name).at(-1) ?? null

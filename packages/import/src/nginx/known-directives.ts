@@ -61,7 +61,7 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ['proxy_cache', 'responses are not cached'],
   ['proxy_cache_path', 'responses are not cached'],
   ['proxy_cache_bypass', 'responses are not cached'],
-  ['error_page', 'errors of backends pass as they are'],
+  ['error_page', 'errors pass as they are, and have no pages'],
   ['resolver', 'config.dns'],
   ['ssl_protocols', 'frontend.tls'],
   ['ssl_ciphers', 'frontend.tls'],

@@ -1,5 +1,5 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
-import { type LocationRoute, printRoute } from './routes.ts'
+import { type LocationRoute, printRoutes } from './routes.ts'
 import type { Listen, Server } from './servers.ts'
 
 /** A server with its routes. */
@@ -60,11 +60,11 @@ export function printBinds(ports: readonly PortServers[]): object[] {
 function plainRoutes(servers: readonly ServerRoutes[]): object[] {
   const names = new Set<string>()
   return hostGroups(servers).flatMap(({ routes, hostnames }) =>
-    routes.map((route) => {
-      let name = route.name
-      for (let number = 2; names.has(name); number++) name = `${route.name}-${number}`
+    printRoutes(routes, hostnames).map(({ name: own, printed }) => {
+      let name = own
+      for (let number = 2; names.has(name); number++) name = `${own}-${number}`
       names.add(name)
-      return printRoute({ ...route, name }, hostnames)
+      return printed(name)
     }),
   )
 }
@@ -104,7 +104,7 @@ function tlsListeners(servers: readonly ServerRoutes[]): object[] {
         protocol: 'HTTPS',
         hostname: hostname ?? undefined,
         tls,
-        routes: routes.map((route) => printRoute(route, [])),
+        routes: printRoutes(routes, []).map(({ name, printed }) => printed(name)),
       }),
     )
   })

@@ -1,4 +1,5 @@
-import { escapeRegex, wholePattern } from '../http/paths.ts'
+import { compileRegex } from '@portico/regex'
+import { wholePattern } from '../http/paths.ts'
 import type { Directive } from './directive.ts'
 
 /** How a location matches: `=`, `^~`, a prefix, or a regular expression with or without letter case. */
@@ -9,17 +10,91 @@ export interface Location {
   /** A path, or a regular expression. */
   readonly path: string
   readonly directive: Directive
+  /** The location around this one; null in a server. */
+  readonly parent: Location | null
+  readonly nested: readonly Location[]
+  /** Whether requests may belong to a nested location that cannot be imported. */
+  readonly isIncomplete: boolean
 }
 
-/** Reads a `location`; a text says why it is not possible. */
-export function readLocation(directive: Directive): Location | string {
+/** The locations of a server. */
+interface LocationTree {
+  readonly top: readonly Location[]
+  /** Blocks of named locations, by name with `@`. */
+  readonly named: ReadonlyMap<string, Directive>
+}
+
+/** Reads the locations of a server, with the nested ones. */
+export function readLocations(server: Directive): LocationTree {
+  const named = new Map<string, Directive>()
+  for (const directive of server.block ?? []) {
+    const [name = '', second] = directive.args
+    if (directive.name !== 'location' || !name.startsWith('@') || second !== undefined) continue
+    if (named.has(name)) directive.notCarried('a second location')
+    else {
+      directive.notCarried('no location that is carried leads to it')
+      named.set(name, directive)
+    }
+  }
+  return { top: readLevel(server, null).found, named }
+}
+
+function readLevel(block: Directive, parent: Location | null): { found: Location[]; isComplete: boolean } {
+  const found: Location[] = []
+  let isComplete = true
+  for (const directive of block.block ?? []) {
+    if (directive.name !== 'location' || directive.args[0]?.startsWith('@') === true) continue
+    const problem = addLocation(directive, parent, found)
+    if (problem === null) continue
+    directive.notCarried(problem.text, problem.isProtection)
+    isComplete = false
+  }
+  return { found, isComplete }
+}
+
+/** Adds the location of a directive; returns why it cannot be imported, or null. */
+function addLocation(
+  directive: Directive,
+  parent: Location | null,
+  found: Location[],
+): { text: string; isProtection: boolean } | null {
+  const head = readHead(directive)
+  if (typeof head === 'string') return { text: head, isProtection: parent !== null }
+  if (parent !== null && (parent.kind === '=' || isRegex(parent) || !isWithin(head, parent))) {
+    return { text: 'requests to the location around it get 501: it cannot be within that location', isProtection: true }
+  }
+  if (found.some(({ kind, path }) => kind === head.kind && path === head.path)) {
+    return { text: 'a second location', isProtection: false }
+  }
+  if (isRegex(head)) {
+    const compiled = compileRegex(wholeRegex(head))
+    if (!compiled.ok) {
+      const effect =
+        parent === null ? 'requests go to the other locations' : 'requests to the location around it get 501'
+      return { text: `${effect}: the pattern is not RE2 (${compiled.message})`, isProtection: true }
+    }
+  }
+  const nested: Location[] = []
+  const location = { ...head, directive, parent, nested, isIncomplete: false }
+  const inner = readLevel(directive, location)
+  nested.push(...inner.found)
+  location.isIncomplete = !inner.isComplete
+  found.push(location)
+  return null
+}
+
+function isWithin(inner: Pick<Location, 'kind' | 'path'>, outer: Location): boolean {
+  return isRegex(inner) || inner.path.startsWith(outer.path)
+}
+
+/** Reads the condition of a `location`; a text says why it is not possible. */
+function readHead(directive: Directive): Pick<Location, 'kind' | 'path'> | string {
   const [first = '', second] = directive.args
   const [kind, path] = splitKind(first, second)
   if (kind === null || path === undefined || directive.args.length > 2) return 'the location cannot be read'
-  if (path.startsWith('@')) return 'a named location is reached only by error_page and try_files'
-  if (kind === '~' || kind === '~*') return { kind, path, directive }
+  if (kind === '~' || kind === '~*') return { kind, path }
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#?]/.test(path)) return 'the path has characters that need encoding'
-  return { kind, path, directive }
+  return { kind, path }
 }
 
 function splitKind(first: string, second: string | undefined): [LocationKind | null, string | undefined] {
@@ -30,75 +105,20 @@ function splitKind(first: string, second: string | undefined): [LocationKind | n
   return glued === null ? ['prefix', first] : [glued[1] as LocationKind, glued[2]]
 }
 
-/** The condition of a route on the path. */
-export type PathMatch = { readonly exact: string } | { readonly pathPrefix: string } | { readonly regex: string }
-
-/**
- * The path conditions of locations, so that the gateway chooses the same one as nginx: exact paths; `^~` prefixes, the longest
- * first; regular expressions in their order; prefixes, the longest first. The gateway tries longer patterns first, so patterns
- * are padded with empty groups where the order needs it.
- */
-export function pathMatches(locations: readonly Location[]): Map<Location, PathMatch> {
-  const matches = new Map<Location, PathMatch>()
-  const prefixes = locations.filter(({ kind }) => kind === 'prefix')
-  const regexes = locations.filter(({ kind }) => kind === '~' || kind === '~*')
-  const firm = prefixes.filter((each) => isBelowFirm(each, locations) && regexes.length > 0)
-  for (const each of locations.filter(({ kind }) => kind === '=')) matches.set(each, { exact: each.path })
-  let longest = 1
-  for (const each of prefixes.filter((prefix) => !firm.includes(prefix))) {
-    const match = prefixMatch(each)
-    matches.set(each, match)
-    longest = Math.max(longest, 'regex' in match ? match.regex.length : 1)
-  }
-  for (const each of regexes.toReversed()) {
-    const regex = padded(wholeRegex(each), regexes.length === 0 ? 0 : longest + 1)
-    matches.set(each, { regex })
-    longest = Math.max(longest, regex.length)
-  }
-  const last = [...locations.filter(({ kind }) => kind === '^~'), ...firm].toSorted(
-    (a, b) => a.path.length - b.path.length,
-  )
-  for (const each of last) {
-    const regex = padded(`${escapeRegex(each.path)}.*`, regexes.length === 0 ? 0 : longest + 1)
-    matches.set(each, { regex })
-    longest = Math.max(longest, regex.length)
-  }
-  return matches
+export function isRegex({ kind }: Pick<Location, 'kind'>): boolean {
+  return kind === '~' || kind === '~*'
 }
 
-/** Whether a prefix extends a `^~` prefix. */
-function isBelowFirm({ kind, path }: Location, locations: readonly Location[]): boolean {
-  return (
-    kind === 'prefix' &&
-    locations.some((each) => each.kind === '^~' && path.startsWith(each.path) && path !== each.path)
-  )
+export function isPrefix({ kind }: Pick<Location, 'kind'>): boolean {
+  return kind === 'prefix' || kind === '^~'
 }
 
-function prefixMatch({ path }: Location): PathMatch {
-  return path === '/' ? { pathPrefix: '/' } : { regex: `${escapeRegex(path)}.*` }
-}
-
-function padded(regex: string, length: number): string {
-  return regex + '(?:)'.repeat(Math.max(0, Math.ceil((length - regex.length) / 4)))
+/** Whether an upstream gets the requests of a location, so that nginx adds a slash to its path. */
+export function isProxied({ directive }: Location): boolean {
+  return (directive.block ?? []).some(({ name }) => /^(proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass$/.test(name))
 }
 
 /** nginx searches a pattern anywhere in the path; the gateway compares the whole path. */
-function wholeRegex({ kind, path }: Location): string {
+export function wholeRegex({ kind, path }: Pick<Location, 'kind' | 'path'>): string {
   return wholePattern(kind === '~*' ? `(?i)${path}` : path)
-}
-
-/** The location that nginx chooses for a path; null when none fits. */
-export function chosenLocation(path: string, locations: readonly Location[]): Location | null {
-  const exact = locations.find((each) => each.kind === '=' && each.path === path)
-  if (exact !== undefined) return exact
-  const [longest = null] = locations
-    .filter((each) => (each.kind === 'prefix' || each.kind === '^~') && path.startsWith(each.path))
-    .toSorted((a, b) => b.path.length - a.path.length)
-  if (longest?.kind === '^~' || (longest !== null && isBelowFirm(longest, locations))) return longest
-  const regex = locations.find((each) => {
-    if (each.kind !== '~' && each.kind !== '~*') return false
-    const source = wholeRegex(each).replace('(?i)', '').replaceAll('(?P<', '(?<')
-    return new RegExp(`^(?:${source})$`, each.kind === '~*' ? 'i' : '').test(path)
-  })
-  return regex ?? longest
 }

@@ -4,6 +4,7 @@ import { hostPortOf } from '../http/addresses.ts'
 import { isSettable } from '../http/header-names.ts'
 import type { Directive, Scope } from './directive.ts'
 import type { Location } from './locations.ts'
+import type { NewPath } from './rewrite.ts'
 import { expressionOf, literalOf, secondsOf } from './text.ts'
 import { type Upstreams, type UpstreamServer } from './upstreams.ts'
 
@@ -19,7 +20,7 @@ interface Proxy {
 export function readProxy(
   pass: Directive,
   scope: Scope,
-  place: { location: Location | null; upstreams: Upstreams },
+  place: { location: Location | null; upstreams: Upstreams; path: NewPath | null },
 ): Proxy | string {
   const [target = ''] = pass.args
   const found = /^(https?):\/\/([^/?#$\s]+)(\/[^?#$\s]*)?$/.exec(target)
@@ -29,14 +30,16 @@ export function readProxy(
   const direct = hostPortOf(authority, scheme === 'https' ? 443 : 80)
   const backends = upstream?.servers ?? (direct === null ? [] : [{ host: direct }])
   if (backends.length === 0) return 'the server is not a host and a port, and not an upstream with servers'
-  const { location } = place
-  if (uri !== undefined && location !== null && location.kind.startsWith('~'))
-    return 'a path after a regular expression'
+  const { location, path } = place
+  const isRegex = location !== null && location.kind.startsWith('~')
+  if (uri !== undefined && isRegex) return 'a path after a regular expression'
   const cut = location?.path ?? '/'
   const set: object[] = []
-  if (uri !== undefined && uri !== cut) {
-    set.push({ name: ':path', value: `${JSON.stringify(uri)} + request.pathAndQuery.substring(${cut.length})` })
-  }
+  const base = path === null ? 'request.pathAndQuery' : `(${path.expression})`
+  const replaced = path?.replacesUri === true ? undefined : uri
+  if (replaced !== undefined && replaced !== cut) {
+    set.push({ name: ':path', value: `${JSON.stringify(replaced)} + ${base}.substring(${cut.length})` })
+  } else if (path !== null) set.push({ name: ':path', value: path.expression })
   pass.carried()
   if (scheme === 'https') pass.changed('the certificate of the server is verified')
   const host = hostPolicy(pass, scope, authority)
@@ -54,7 +57,10 @@ export function readProxy(
       transformation: set.length === 0 ? undefined : { request: { set } },
       backend: Object.keys(backend).length === 0 ? undefined : backend,
     }),
-    pathFor: (path) => (uri === undefined ? path : uri + path.slice(cut.length)),
+    pathFor(client) {
+      const own = path === null ? client : path.pathFor(client)
+      return replaced === undefined ? own : replaced + own.slice(cut.length)
+    },
   }
 }
 

@@ -69,57 +69,92 @@ interface RandomLocation {
   readonly head: string
   readonly handler: number
   readonly uri: string
+  readonly rewrites: readonly string[]
+  readonly nested: readonly RandomLocation[]
 }
 
-const prefixes = fc.uniqueArray(fc.record({ path: fc.constantFrom(...PATHS), isFirm: fc.boolean() }), {
-  ...{ maxLength: 6, selector: ({ path }) => path },
+const REWRITES = [
+  '^/a/(.*)$ /api/v1/$1 last',
+  '^/api/(.*)$ /$1 break',
+  '^/a/b(.*) /ab$1 break',
+  'b/(.) /x.y/$1 last',
+  '^/s/(.*)$ /moved/$1 permanent',
+  '^(.*)/end$ $1/fin redirect',
+  '/img/ /s/img?n=1 redirect',
+  '^ https://other.test$request_uri? permanent',
+  '^/api/v1/(.*)$ /q?from=$1 break',
+  String.raw`^/(a)/(b)/?(.*)$ http://$host/$2/$1/$3? redirect`,
+  '^/ab /a.b',
+  '^/x.y/ /nowhere/ last',
+]
+
+const action = fc.record({
+  handler: fc.nat(8),
+  uri: fc.constantFrom('', '', '/', '/z', '/z/y/'),
+  rewrites: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.array(fc.constantFrom(...REWRITES), { minLength: 1, maxLength: 2 }) },
+  ),
 })
-const servers = fc
-  .record({
-    prefixes,
-    exact: fc.uniqueArray(fc.constantFrom(...PATHS), { maxLength: 2 }),
-    regexes: fc.uniqueArray(fc.constantFrom(...REGEXES), { maxLength: 3 }),
-    isCaseless: fc.boolean(),
-    handlers: fc.array(fc.record({ handler: fc.nat(6), uri: fc.constantFrom('', '', '/', '/z', '/z/y/') }), {
-      minLength: 11,
-      maxLength: 11,
-    }),
-  })
-  // A prefix below `^~` beside regular expressions is imported with another meaning, and says so.
-  .filter(({ prefixes: list, regexes }) => {
-    const firm = list.filter(({ isFirm }) => isFirm)
-    return (
-      regexes.length === 0 ||
-      !list.some(({ path, isFirm }) => !isFirm && firm.some((each) => path.startsWith(each.path)))
-    )
-  })
-  .map((found) => {
-    const heads = [
-      ...found.prefixes.map(({ path, isFirm }) => `${isFirm ? '^~ ' : ''}${path}`),
-      ...found.exact.map((path) => `= ${path}`),
-      ...found.regexes.map((regex) => `${found.isCaseless ? '~*' : '~'} ${regex}`),
-    ]
-    return heads.map((head, index): RandomLocation => {
-      const { handler, uri } = found.handlers[index] ?? { handler: 0, uri: '' }
-      return { head, handler, uri: head.startsWith('~') ? '' : uri }
+
+function locations(parent: string, depth: number): fc.Arbitrary<RandomLocation[]> {
+  const paths = PATHS.filter((path) => path.startsWith(parent))
+  return fc
+    .record({
+      prefixes: fc.uniqueArray(fc.record({ path: fc.constantFrom(...paths), isFirm: fc.boolean() }), {
+        ...{ maxLength: depth === 0 ? 6 : 2, selector: ({ path }) => path },
+      }),
+      exact: fc.uniqueArray(fc.constantFrom(...paths), { maxLength: depth === 0 ? 2 : 1 }),
+      regexes: fc.uniqueArray(fc.constantFrom(...REGEXES), { maxLength: depth === 0 ? 3 : 1 }),
+      isCaseless: fc.boolean(),
     })
-  })
+    .chain(({ prefixes, exact, regexes, isCaseless }) => {
+      const heads = [
+        ...prefixes.map(({ path, isFirm }) => ({ head: `${isFirm ? '^~ ' : ''}${path}`, within: path })),
+        ...exact.map((path) => ({ head: `= ${path}`, within: null })),
+        ...regexes.map((regex) => ({ head: `${isCaseless ? '~*' : '~'} ${regex}`, within: null })),
+      ]
+      const made = heads.map(({ head, within }) => {
+        const inner = within === null || depth === 2 ? fc.constant([]) : locations(within, depth + 1)
+        const nested = fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: inner })
+        return fc
+          .tuple(action, nested)
+          .map(([{ uri, ...rest }, list]) => ({ ...rest, head, uri: head.startsWith('~') ? '' : uri, nested: list }))
+      })
+      return fc.tuple(...made)
+    })
+}
+
+const servers = fc.record({
+  list: locations('/', 0),
+  rewrites: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.array(fc.constantFrom(...REWRITES), { minLength: 1, maxLength: 2 }) },
+  ),
+})
+
+type RandomServer = typeof servers extends fc.Arbitrary<infer Value> ? Value : never
+
+function printLocation({ head, handler, uri, rewrites, nested }: RandomLocation, origins: readonly number[]): string {
+  const actions = ['return 418 "teapot";', 'return 302 /moved;', 'try_files $uri @named;', 'deny all;']
+  const main =
+    actions[handler - 5] ??
+    `proxy_pass http://127.0.0.1:${origins[handler]}${uri};${handler === 0 ? ' proxy_set_header Host $host;' : ''}`
+  const changes = rewrites.map((each) => `rewrite ${each};`).join(' ')
+  return `location ${head} { ${changes} ${main}\n${nested.map((each) => printLocation(each, origins)).join('\n')} }`
+}
 
 function printServer(
-  locations: readonly RandomLocation[],
+  { list, rewrites }: RandomServer,
   index: number,
   port: number,
   origins: readonly number[],
 ): string {
-  const printed = locations.map(({ head, handler, uri }) => {
-    const action =
-      handler === 5
-        ? 'return 418 "teapot";'
-        : handler === 6
-          ? 'return 302 /moved;'
-          : `proxy_pass http://127.0.0.1:${origins[handler]}${uri};${handler === 0 ? ' proxy_set_header Host $host;' : ''}`
-    return `  location ${head} { ${action} }`
-  })
+  const printed = [
+    ...rewrites.map((each) => `rewrite ${each};`),
+    ...list.map((each) => printLocation(each, origins)),
+    `location @named { proxy_pass http://127.0.0.1:${origins[1]}; }`,
+  ]
   return `server {\n  listen 127.0.0.1:${port};\n  server_name s${index}.test;\n${printed.join('\n')}\n}`
 }
 
@@ -157,12 +192,27 @@ async function canConnect(port: number): Promise<boolean> {
   return isOpen
 }
 
-/** The status, and the origin with the path and host that it got; of a redirect, the path. */
-async function outcomeOf(port: number, host: string, path: string): Promise<object> {
+interface Outcome {
+  readonly status: number
+  readonly upstream: string | null
+  readonly location: string | null
+}
+
+/** The status, and the origin with the path and host that it got; of a redirect, the address without the port. */
+async function outcomeOf(port: number, host: string, path: string): Promise<Outcome> {
   const { status, headers, body } = await request(port, { path, headers: { host } })
   const location = headers['location']
-  const target = typeof location === 'string' ? new URL(location, 'http://x.test') : null
-  return { status, upstream: status === 200 ? body : null, location: target === null ? null : target.pathname }
+  const target = typeof location === 'string' ? new URL(location, `http://${host}`) : null
+  return {
+    status,
+    upstream: status === 200 ? body : null,
+    location: target === null ? null : printedTarget(target),
+  }
+}
+
+/** A redirect of `return` keeps the query here, as the report says. */
+function printedTarget({ protocol, hostname, pathname, search }: URL): string {
+  return `${protocol}//${hostname}${pathname}${pathname === '/moved' ? '' : search}`
 }
 
 test(
@@ -178,21 +228,25 @@ test(
       }),
     )
     const seed = Number(process.env.PORTICO_SEED ?? 7)
-    const sample = fc.sample(servers, { numRuns: 15, seed })
+    const sample = fc.sample(servers, { numRuns: 25, seed })
     const port = await closedPort()
-    const text = sample.map((locations, index) => printServer(locations, index, port, origins)).join('\n')
+    const text = sample.map((server, index) => printServer(server, index, port, origins)).join('\n')
     await useNginx(t, text, port)
     const result = importNginx([{ name: 'nginx.conf', text }], () => 'no files')
     assert.ok(result.ok, result.ok ? '' : result.problem.message)
     const config = parse(printImport(result.value, ['nginx.conf'], 'nginx').config) as { binds: { port: number }[] }
     const gateway = await useGateway(t, { ...config, binds: config.binds.map((bind) => ({ ...bind, port: 0 })) })
-    for (const [index, locations] of sample.entries()) {
+    let compared = 0
+    for (const [index, server] of sample.entries()) {
       for (const path of REQUESTS) {
         const host = `s${index}.test`
         const [expected, actual] = [await outcomeOf(port, host, path), await outcomeOf(gateway.port(), host, path)]
-        assert.deepEqual(actual, expected, `seed ${seed}, ${path}\n${printServer(locations, index, port, origins)}`)
+        // Requests that the import does not know get 501, whatever nginx does.
+        if (actual.status === 501) continue
+        compared++
+        assert.deepEqual(actual, expected, `seed ${seed}, ${path}\n${printServer(server, index, port, origins)}`)
       }
     }
-    assert.ok(sample.length * REQUESTS.length > 500)
+    assert.ok(compared > 500, `only ${compared} requests were compared`)
   },
 )

@@ -37,8 +37,12 @@ function readServer(directive: Directive): UpstreamServer | null {
   }
   const names = new Map(options.map((option) => option.split('=', 2) as [string, string | undefined]))
   const weight = Number(names.get('weight') ?? 1)
-  if (names.has('down') || names.has('backup')) {
-    directive.notCarried(names.has('down') ? 'it is down' : 'backup servers are groups of a backend: docs/backends.md')
+  if (names.has('down')) {
+    directive.carried('it is down, so it gets no requests')
+    return null
+  }
+  if (names.has('backup')) {
+    directive.notCarried('requests do not go to it when the other servers fail: backends have no order')
     return null
   }
   const others = [...names.keys()].filter((name) => name !== 'weight')

@@ -44,7 +44,7 @@ function readService(field: Field, transports: ReadonlyMap<string, Field>, inner
   if (failover != null) {
     const main = failover.get('service')
     main?.carried()
-    failover.get('fallback')?.notCarried('fallbacks are groups of a backend: docs/backends.md')
+    failover.get('fallback')?.notCarried('requests do not go to it when the other servers fail: backends have no order')
     return inner(main?.text ?? '')
   }
   return 'the service has no servers'
