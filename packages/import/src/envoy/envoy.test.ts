@@ -70,9 +70,64 @@ function http(routes: readonly object[], more: object = {}): object {
 
 const ANY = { match: { prefix: '/' }, route: { cluster: 'one' } }
 
+interface RulesOutcome {
+  readonly authorization?: object
+  readonly directResponse?: { readonly status?: number }
+  readonly lines: readonly string[]
+}
+
 function firstRoute({ config }: ImportOutcome) {
   return config.binds[0]?.listeners[0]?.routes[0] ?? assert.fail('no route')
 }
+
+describe('rules', () => {
+  const rules = (principal: object, more: object = {}, policy: object = {}): RulesOutcome => {
+    const one = { permissions: [{ any: true }], principals: [principal], ...policy }
+    const config = {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC',
+      rules: { action: 'ALLOW', policies: { one } },
+    }
+    const filters = [{ name: 'rbac', typed_config: config }, ROUTER]
+    const found = imported(bootstrap([http([ANY], { http_filters: filters, ...more })]))
+    return { ...firstRoute(found).policies, lines: found.lines }
+  }
+  const range = { address_prefix: '10.0.0.0', prefix_len: 8 }
+
+  test('each address of a client is the one that Envoy compares', () => {
+    const deny = (address: string) => ({ rules: [{ deny: `!(cidr("10.0.0.0/8").containsIP(${address}))` }] })
+    assert.deepEqual(rules({ source_ip: range }).authorization, deny('source.address'))
+    assert.deepEqual(rules({ direct_remote_ip: range }).authorization, deny('source.rawAddress'))
+    const isDirect = { use_remote_address: true }
+    assert.deepEqual(rules({ remote_ip: range }, isDirect).authorization, deny('source.address'))
+  })
+
+  test('routes are closed when an address comes from x-forwarded-for', () => {
+    for (const more of [
+      {},
+      { use_remote_address: true, xff_num_trusted_hops: 1 },
+      { use_remote_address: true, original_ip_detection_extensions: [{ name: 'a' }] },
+    ]) {
+      const found = rules({ and_ids: { ids: [{ remote_ip: range }] } }, more)
+      assert.equal(found.directResponse?.status, 403)
+      assert.ok(
+        found.lines.some((line) =>
+          /one cannot be expressed, because remote_ip is the address in x-forwarded-for/.test(line),
+        ),
+      )
+    }
+  })
+
+  test('routes are closed when a rule has a parsed expression', () => {
+    const condition = { call_expr: { function: '_==_' } }
+    const found = rules({ any: true }, {}, { condition })
+    assert.equal(found.directResponse?.status, 403)
+    assert.ok(
+      found.lines.some((line) =>
+        /\(protection\).*one cannot be expressed, because its condition is a parsed/.test(line),
+      ),
+    )
+  })
+})
 
 describe('listeners', () => {
   const context = (name: string, more: object = {}) => ({
@@ -116,6 +171,41 @@ describe('listeners', () => {
     assert.deepEqual(listeners[0]?.routes, [
       { hostnames: ['c.example'], backends: [{ host: '127.0.0.1:9001' }, { host: '127.0.0.1:9002' }] },
     ])
+  })
+
+  test('parameters of TLS are those of all listeners, if all filter chains have the same', () => {
+    const chain = (name: string, parameters: object) => ({
+      filter_chain_match: { server_names: [name] },
+      ...http([ANY]),
+      transport_socket: context('one', {
+        common_tls_context: {
+          tls_certificates: [{ certificate_chain: { filename: 'one.pem' }, private_key: { filename: 'one.key' } }],
+          tls_params: parameters,
+        },
+      }),
+    })
+    const strict = {
+      tls_minimum_protocol_version: 'TLSv1_3',
+      cipher_suites: ['[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]', 'AES128-SHA'],
+      ecdh_curves: ['X25519', 'P-521'],
+    }
+    const same = imported(bootstrap([chain('a.example', strict), chain('b.example', strict)]))
+    assert.deepEqual(same.config.frontend, {
+      tls: {
+        minProtocolVersion: '1.3',
+        cipherSuites: [
+          ...['TLS13_AES_256_GCM_SHA384', 'TLS13_AES_128_GCM_SHA256', 'TLS13_CHACHA20_POLY1305_SHA256'],
+          ...['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256'],
+        ],
+        keyExchangeGroups: ['X25519'],
+      },
+    })
+    const different = imported(bootstrap([chain('a.example', strict), chain('b.example', {})]))
+    assert.equal(different.config.frontend, undefined)
+    const lost = different.lines.filter((line) => line.includes('not carried (protection)'))
+    assert.ok(
+      ['tls_minimum_protocol_version', 'cipher_suites'].every((name) => lost.some((line) => line.includes(name))),
+    )
   })
 
   test('client certificates are required, or accepted, and other names get 403', () => {
@@ -243,6 +333,40 @@ describe('routes', () => {
     const host = { name: 'all', domains: ['*'], require_tls: 'ALL', routes: [ANY] }
     const found = imported(bootstrap([http([], { route_config: { virtual_hosts: [host] } })]))
     assert.deepEqual(firstRoute(found).policies, { requestRedirect: { scheme: 'https', status: 301 } })
+  })
+
+  test('redirects with a new prefix, a pattern or without the query have a computed address', () => {
+    const locations = (redirect: object, match: object = { prefix: '/old/' }): object | undefined => {
+      const { transformation, directResponse } =
+        firstRoute(imported(bootstrap([http([{ match, redirect }])]))).policies ?? {}
+      const { response } = (transformation ?? {}) as { response?: { set: readonly { value: string }[] } }
+      return response === undefined ? undefined : [response.set[0]?.value, directResponse]
+    }
+    assert.deepEqual(locations({ prefix_rewrite: '/new/', response_code: 'FOUND' }), [
+      'request.scheme + "://" + request.host + "/new/" + request.pathAndQuery.substring(5)',
+      { status: 302 },
+    ])
+    assert.deepEqual(locations({ https_redirect: true, port_redirect: 8443, strip_query: true }), [
+      '"https://" + request.host.regexReplace(":[0-9]+$", "") + ":8443" + request.path',
+      { status: 301 },
+    ])
+    assert.deepEqual(locations({ path_redirect: '/new?a=1', host_redirect: 'b.example' }), [
+      'request.scheme + "://" + "b.example" + "/new?a=1"',
+      { status: 301 },
+    ])
+    assert.equal(locations({ path_redirect: '/new' }), undefined)
+  })
+
+  test('upgrades of a route are those of the connection manager with its own changes', () => {
+    const upgrades = (own: readonly object[], all: readonly object[]): unknown => {
+      const route = { match: { prefix: '/' }, route: { cluster: 'one', upgrade_configs: own } }
+      return firstRoute(imported(bootstrap([http([route], { upgrade_configs: all })]))).policies?.['upgrades']
+    }
+    const [websocket, other] = [{ upgrade_type: 'websocket' }, { upgrade_type: 'Other' }]
+    assert.equal(upgrades([], [websocket]), undefined)
+    assert.deepEqual(upgrades([other], [websocket]), { protocols: ['websocket', 'other'] })
+    assert.deepEqual(upgrades([{ ...websocket, enabled: false }], [websocket, other]), { protocols: ['other'] })
+    assert.deepEqual(upgrades([{ upgrade_type: 'CONNECT', connect_config: {} }], []), { protocols: [] })
   })
 
   test('headers of later levels win, unless the table says otherwise', () => {

@@ -49,13 +49,26 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
   return { config, report, behavior: behaviorOf(ports, variables.examples) }
 }
 
-/** The PROXY protocol is a setting of all ports here. */
+/** The PROXY protocol and the parameters of TLS are settings of all ports here. */
 function frontendOf(listeners: readonly Listener[]): object | undefined {
+  const found = withoutAbsent({ proxyProtocol: proxyProtocolOf(listeners), tls: tlsOf(listeners) })
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+function proxyProtocolOf(listeners: readonly Listener[]): object | undefined {
   const those = listeners.filter(({ hasProxyProtocol }) => hasProxyProtocol)
   if (those.length === 0) return undefined
   const isAll = those.length === listeners.length
   for (const { field } of those) noteProxyProtocol(field, isAll)
-  return isAll ? { proxyProtocol: { version: 'All' } } : undefined
+  return isAll ? { version: 'All' } : undefined
+}
+
+function tlsOf(listeners: readonly Listener[]): object | undefined {
+  const all = listeners.flatMap(({ chains }) => chains.flatMap(({ tls }) => tls?.parameters ?? []))
+  const [first] = all
+  const isSame = new Set(all.map(({ policy }) => JSON.stringify(policy))).size === 1
+  for (const each of all) each.note(isSame)
+  return !isSame || first === undefined || Object.keys(first.policy).length === 0 ? undefined : first.policy
 }
 
 function noteProxyProtocol(listener: Field, isAll: boolean): void {

@@ -76,6 +76,13 @@ const action = fc.oneof(
       { redirect: { host_redirect: 'moved.test', response_code: 'FOUND' } },
       { redirect: { https_redirect: true, path_redirect: '/there' } },
       { redirect: { port_redirect: 8443, response_code: 'PERMANENT_REDIRECT' } },
+      { redirect: { prefix_rewrite: '/moved/', response_code: 'SEE_OTHER' } },
+      { redirect: { prefix_rewrite: '/', host_redirect: 'moved.test', strip_query: true } },
+      {
+        redirect: { regex_rewrite: { pattern: { regex: '^/([a-z]+)' }, substitution: '/x/\\1' }, https_redirect: true },
+      },
+      { redirect: { path_redirect: '/there?b=2', strip_query: true } },
+      { redirect: { strip_query: true, scheme_redirect: 'https' } },
       { direct_response: { status: 202, body: { inline_string: 'text' } } },
     ),
   },
@@ -110,7 +117,7 @@ const permission = fc.oneof(
 const principal = fc.constantFrom<object[]>(
   { any: true },
   { direct_remote_ip: { address_prefix: '127.0.0.0', prefix_len: 8 } },
-  { not_id: { remote_ip: { address_prefix: '10.0.0.0', prefix_len: 8 } } },
+  { not_id: { direct_remote_ip: { address_prefix: '10.0.0.0', prefix_len: 8 } } },
   { header: { name: 'x-kind', string_match: { exact: 'two' } } },
 )
 const rbac = fc

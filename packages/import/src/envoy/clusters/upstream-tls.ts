@@ -25,7 +25,7 @@ export function readUpstreamTls(cluster: Field, secrets: Secrets): object | unde
   for (const name of ['auto_host_sni', 'auto_sni_san_validation'])
     memberAt(config, name)?.changed('the server name is that of the backend')
   const common = memberAt(config, 'common_tls_context')
-  memberAt(common, 'tls_params')?.notCarried('versions 1.2 and 1.3 are used')
+  noteParameters(memberAt(common, 'tls_params'))
   memberAt(common, 'alpn_protocols')?.carried('the HTTP version decides')
   const trust = trustOf(common, secrets)
   if (trust === null) config?.get('@type')?.changed('the certificate of the server is verified')
@@ -35,6 +35,20 @@ export function readUpstreamTls(cluster: Field, secrets: Secrets): object | unde
     verifySubjectAltNames: trust === null || trust.names.length === 0 ? undefined : trust.names,
     mtlsCertificateRef: clientCertificate(common, secrets),
   })
+}
+
+/** Connections to servers use TLS 1.2 and 1.3, with the ciphers of the runtime. */
+function noteParameters(parameters: Field | null): void {
+  const [minimum, maximum] = ['minimum', 'maximum'].map((end) => memberAt(parameters, `tls_${end}_protocol_version`))
+  if (minimum?.text?.toUpperCase() === 'TLSV1_3') minimum.notCarried('servers may use TLS 1.2 too', true)
+  else if (['TLSV1_0', 'TLSV1_1'].includes(minimum?.text?.toUpperCase() ?? ''))
+    minimum?.changed('1.2 is the oldest version')
+  else minimum?.carried()
+  if (['TLSV1_3', 'TLS_AUTO'].includes(maximum?.text?.toUpperCase() ?? '')) maximum?.carried()
+  else maximum?.changed('servers may use TLS 1.3 too')
+  memberAt(parameters, 'cipher_suites')?.notCarried('the ciphers are those of the runtime', true)
+  memberAt(parameters, 'ecdh_curves')?.notCarried('write keyExchangeGroups: docs/policies/backend-tls.md')
+  memberAt(parameters, 'signature_algorithms')?.notCarried('the algorithms of signatures are fixed')
 }
 
 function clientCertificate(common: Field | null, secrets: Secrets): object | undefined {

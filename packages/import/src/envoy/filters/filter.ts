@@ -13,6 +13,10 @@ export interface FilterContext {
   readonly variables: SecretVariables
   readonly port: number
   readonly isTls: boolean
+  /** Whether the address of a client is that of its connection, whatever x-forwarded-for says. */
+  readonly ignoresForwardedFor: boolean
+  /** The upgrades that the connection manager allows or forbids, in lower case. */
+  readonly upgrades: ReadonlyMap<string, boolean>
 }
 
 /** A route with what filters read of it. */

@@ -114,6 +114,9 @@ function locationOf(field: Field): object | null {
     ...listAt(field, 'from_cookies').map((each) => ({ each, place: { cookie: { name: each.text ?? '' } } })),
   ]
   const [first, ...others] = places
+  if (first === undefined) {
+    memberAt(field, 'issuer')?.changed('tokens in the query parameter access_token are not read')
+  }
   first?.each.carried()
   for (const { each } of others) each.notCarried('a token has one place; requests with another one are denied')
   const header = first !== undefined && 'header' in first.place ? first.place.header : null

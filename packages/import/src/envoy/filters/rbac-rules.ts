@@ -10,6 +10,8 @@ import { claimExpression } from './rbac-claims.ts'
 /** Facts that are the same for all connections of a port. */
 export interface ConnectionFacts {
   readonly port: number
+  /** Whether the address of a client is that of its connection, whatever x-forwarded-for says. */
+  readonly ignoresForwardedFor: boolean
 }
 
 /** A Permission as an expression; null when it cannot be expressed. */
@@ -52,8 +54,9 @@ export function principalExpression(principal: Field, facts: ConnectionFacts): s
     case 'not_id':
       return opposite(principalExpression(value, facts))
     case 'source_ip':
-    case 'remote_ip':
       return addressExpression(value, 'source.address')
+    case 'remote_ip':
+      return facts.ignoresForwardedFor ? addressExpression(value, 'source.address') : null
     case 'direct_remote_ip':
       return addressExpression(value, 'source.rawAddress')
     case 'authenticated':

@@ -7,10 +7,12 @@ import { joined, negated } from './expressions.ts'
 import { type FilterReader, replaceable } from './filter.ts'
 
 /** Reads `rbac`; the rules for a route replace those for all. */
-export const rbac: FilterReader = (config, { port }) =>
+export const rbac: FilterReader = (config, { port, ignoresForwardedFor }) =>
   replaceable(config, 'rbac', (field) => {
     const isOfRoute = memberAt(field, 'rbac') !== null
-    const found = denialOf(isOfRoute ? memberAt(field, 'rbac') : field, { port })
+    const found = denialOf(isOfRoute ? memberAt(field, 'rbac') : field, {
+      ...{ port, ignoresForwardedFor },
+    })
     if (found === null || typeof found === 'object') return [...(found ?? [])].map((each): Handler => denial(each))
     return found
   })
@@ -38,7 +40,7 @@ function denialOf(config: Field | null, facts: ConnectionFacts): string[] | stri
   const parts: string[] = []
   for (const [name, policy] of policies?.members ?? []) {
     const found = policyExpression(policy, facts)
-    if (found === null) return `the policy ${name.slice(0, 40)} cannot be expressed`
+    if (found === null) return `the policy ${name.slice(0, 40)} cannot be expressed${reasonOf(policy, facts)}`
     policy.carried()
     parts.push(found)
   }
@@ -48,10 +50,27 @@ function denialOf(config: Field | null, facts: ConnectionFacts): string[] | stri
   return denied === 'false' ? null : [denied]
 }
 
+const CONDITIONS = ['condition', 'checked_condition', 'cel_config']
+
+/** Why a policy cannot be expressed, where the reason is known. */
+function reasonOf(policy: Field, { ignoresForwardedFor }: ConnectionFacts): string {
+  if (CONDITIONS.some((name) => memberAt(policy, name) !== null)) {
+    return ', because its condition is a parsed expression: write a rule in CEL'
+  }
+  const isForwarded = !ignoresForwardedFor && hasMember(policy, /^remote_?ip$/i)
+  return isForwarded ? ', because remote_ip is the address in x-forwarded-for without use_remote_address' : ''
+}
+
+function hasMember(field: Field, name: RegExp): boolean {
+  return (
+    field.members.some(([key, value]) => name.test(key) || hasMember(value, name)) ||
+    field.items.some((each) => hasMember(each, name))
+  )
+}
+
 /** A policy holds for requests with one of its permissions and one of its principals. */
 function policyExpression(policy: Field, facts: ConnectionFacts): string | null {
-  if (memberAt(policy, 'condition') !== null || memberAt(policy, 'checked_condition') !== null) return null
-  if (memberAt(policy, 'cel_config') !== null) return null
+  if (CONDITIONS.some((name) => memberAt(policy, name) !== null)) return null
   const sides = [
     (memberAt(policy, 'permissions')?.items ?? []).map((each) => permissionExpression(each, facts)),
     (memberAt(policy, 'principals')?.items ?? []).map((each) => principalExpression(each, facts)),

@@ -14,7 +14,7 @@ interface Bind {
   readonly port: HttpPort | null
 }
 
-type Surroundings = Omit<FilterContext, 'port' | 'isTls'>
+type Surroundings = Pick<FilterContext, 'clusters' | 'services' | 'variables'>
 
 const MOST_LISTENERS = 64
 
@@ -83,6 +83,7 @@ function httpPort(
   certificates: readonly Certificate[] | null,
   surroundings: Surroundings,
 ): HttpPort {
-  const facts: FilterContext = { ...surroundings, port, isTls: certificates !== null }
+  const isTls = certificates !== null
+  const facts: FilterContext = { ...surroundings, port, isTls, ignoresForwardedFor: true, upgrades: new Map() }
   return { port, address, certificates, ...readManager(chain.config, facts, guardsOfChain(chain, facts)) }
 }

@@ -11,7 +11,8 @@ import type { FilterContext } from '../filters/filter.ts'
 import { listenerLimit } from '../filters/local-rate-limit.ts'
 import { type HttpFilter, readHttpFilters } from '../filters/http-filters.ts'
 import { noteManager } from './manager-notes.ts'
-import { listAt, memberAt, takeText } from '../messages/message.ts'
+import { listAt, memberAt } from '../messages/message.ts'
+import { readUpgrades, upgradePolicy } from '../messages/upgrades.ts'
 import { rulesOfTable } from '../routes/virtual-hosts.ts'
 
 /** The routes of a connection manager, and the policies of its listener. */
@@ -21,8 +22,10 @@ interface Manager {
 }
 
 /** Reads an HttpConnectionManager. Routes of a control plane are not known: it has no rules then. */
-export function readManager(manager: Field, facts: FilterContext, guards: readonly HttpFilter[]): Manager {
+export function readManager(manager: Field, connection: FilterContext, guards: readonly HttpFilter[]): Manager {
   noteManager(manager)
+  const upgrades = readUpgrades(manager)
+  const facts = { ...connection, ignoresForwardedFor: ignoresForwardedFor(manager), upgrades }
   const filters = [...guards, ...readHttpFilters(manager, facts)]
   const table = memberAt(manager, 'route_config')
   const limit = filters
@@ -36,21 +39,15 @@ export function readManager(manager: Field, facts: FilterContext, guards: readon
             ...rulesOfEntries(filters.flatMap((each) => healthReply(each) ?? [])),
             ...rulesOfTable(table, { filters, facts }),
           ]),
-    policies: { ...(limit !== undefined && { rateLimit: limit }), ...upgradePolicy(manager) },
+    policies: { ...(limit !== undefined && { rateLimit: limit }), ...upgradePolicy(upgrades) },
   }
 }
 
-/** Envoy allows the upgrades that a connection manager lists; the gateway allows WebSocket unless a policy says otherwise. */
-function upgradePolicy(manager: Field): object {
-  const protocols = listAt(manager, 'upgrade_configs').flatMap((field) => {
-    const type = takeText(field, 'upgrade_type')?.toLowerCase() ?? ''
-    memberAt(field, 'filters')?.notCarried('upgrades pass the same filters', true)
-    const enabled = memberAt(field, 'enabled')
-    enabled?.carried()
-    return enabled?.text === 'false' || !/^[a-z][a-z0-9-]{0,31}$/.test(type) || type === 'connect-udp' ? [] : [type]
-  })
-  const isStandard = protocols.length === 1 && protocols[0] === 'websocket'
-  return isStandard ? {} : { upgrades: { protocols: [...new Set(protocols)] } }
+/** Envoy takes the address of a client from x-forwarded-for unless the manager uses that of the connection. */
+function ignoresForwardedFor(manager: Field): boolean {
+  const hops = memberAt(manager, 'xff_num_trusted_hops')?.number ?? 0
+  const isDetected = listAt(manager, 'original_ip_detection_extensions').length > 0
+  return memberAt(manager, 'use_remote_address')?.isTrue === true && hops === 0 && !isDetected
 }
 
 /** The response of a `health_check` filter, before all routes. */

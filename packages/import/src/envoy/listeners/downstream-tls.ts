@@ -1,5 +1,6 @@
 import type { Field } from '../../core/yaml-field.ts'
 import { joined } from '../filters/expressions.ts'
+import { readTlsParameters, type TlsParameters } from './tls-parameters.ts'
 import { listAt, memberAt, takeFlag, takeText, typedConfig, typeOf } from '../messages/message.ts'
 import { fileOf, type Secrets } from '../messages/secrets.ts'
 import { expressionOfTest } from '../messages/string-matcher.ts'
@@ -14,6 +15,7 @@ export interface DownstreamTls {
   readonly isOptional: boolean
   /** An expression that is true for requests of clients with other certificates; null for none. */
   readonly denial: string | null
+  readonly parameters: TlsParameters
 }
 
 /** Reads the transport socket of a filter chain; null for plain text, and a text for other kinds. */
@@ -27,9 +29,10 @@ export function readDownstreamTls(chain: Field, secrets: Secrets): DownstreamTls
   if (type !== 'transport_sockets.tls') return 'the kind of its connections has no counterpart'
   for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
   const common = memberAt(config, 'common_tls_context')
-  noteParameters(common)
+  noteProtocols(common)
   const { cert, key } = certificateOf(common, secrets)
-  return { cert, key, ...clientTrust(config, common, secrets) }
+  const parameters = readTlsParameters(memberAt(common, 'tls_params'))
+  return { cert, key, parameters, ...clientTrust(config, common, secrets) }
 }
 
 const MISSING = 'write certificate and key to these files'
@@ -92,19 +95,7 @@ function clientTrust(
   }
 }
 
-function noteParameters(common: Field | null): void {
-  const parameters = memberAt(common, 'tls_params')
-  const minimum = memberAt(parameters, 'tls_minimum_protocol_version')
-  const version = minimum?.text?.toUpperCase()
-  if (version === 'TLSV1_3') minimum?.notCarried('frontend.tls.minProtocolVersion is for all listeners', true)
-  else if (version === 'TLSV1_2' || version === 'TLS_AUTO') minimum?.carried()
-  else minimum?.changed('versions before 1.2 are not supported')
-  const maximum = memberAt(parameters, 'tls_maximum_protocol_version')
-  if (maximum?.text?.toUpperCase() === 'TLSV1_3') maximum.carried()
-  else maximum?.notCarried('frontend.tls.maxProtocolVersion is for all listeners')
-  memberAt(parameters, 'cipher_suites')?.notCarried('frontend.tls.cipherSuites are for all listeners', true)
-  memberAt(parameters, 'ecdh_curves')?.notCarried('frontend.tls.keyExchangeGroups are for all listeners')
-  memberAt(parameters, 'signature_algorithms')?.notCarried('the algorithms of signatures are fixed')
+function noteProtocols(common: Field | null): void {
   const protocols = memberAt(common, 'alpn_protocols')
   const names = (protocols?.items ?? []).map(({ text }) => text)
   if (names.length === 2 && names.includes('h2') && names.includes('http/1.1')) protocols?.carried()

@@ -38,14 +38,14 @@ export function rewritesOf(route: Field, matchedPath: string | null): Rewrites |
 }
 
 /** The path with another text in place of the one that the route matched; null for odd texts. */
-function pathAfterRewrite(text: string, matchedPath: string | null): PathState | null {
+export function pathAfterRewrite(text: string, matchedPath: string | null): PathState | null {
   if (text !== '' && !isPlainPath(text)) return null
   if (matchedPath === null) return { prefix: text === '' ? '/' : text, cut: null, query: null, isBroken: false }
   const rest = withoutPrefix(CLIENT_PATH, matchedPath)
   return rest === null ? null : { ...rest, prefix: text }
 }
 
-function regexExpression(rewrite: Field): string | null {
+export function regexExpression(rewrite: Field): string | null {
   const [pattern, text] = [memberAt(rewrite, 'pattern', 'regex'), memberAt(rewrite, 'substitution')]
   memberAt(rewrite, 'pattern', 'google_re2')?.carried()
   const [regex, substitution] = [pattern?.text ?? '', text?.text ?? '']

@@ -9,6 +9,7 @@ import type { Action } from '../../http/entries.ts'
 import type { Clusters } from '../clusters/clusters.ts'
 import { destinationsOf } from '../clusters/destinations.ts'
 import { listAt, memberAt, secondsOf } from '../messages/message.ts'
+import { routeUpgrades } from '../messages/upgrades.ts'
 import { mirrorPolicy, sessionPolicy } from './route-extras.ts'
 import { noteRouteAction } from './route-notes.ts'
 import { readRetry } from './retry.ts'
@@ -22,6 +23,8 @@ interface ActionContext {
   readonly name: string
   readonly clusters: Clusters
   readonly services: Services
+  /** The upgrades of the connection manager. */
+  readonly upgrades: ReadonlyMap<string, boolean>
   /** The text that `prefix_rewrite` replaces; null for the whole path. */
   readonly matchedPath: string | null
   /** The virtual host and the route table. */
@@ -54,6 +57,7 @@ export function readRouteAction(route: Field, context: ActionContext): Handler[]
     retry,
     requestMirror: mirrorPolicy(mirrors, services),
     sessionPersistence: sessionPolicy(route),
+    upgrades: routeUpgrades(route, context.upgrades),
   })
   const backends = found.backends.map(({ policies: own, ...backend }) => {
     const limited =

@@ -9,7 +9,8 @@ import type { FilterContext } from '../filters/filter.ts'
 import { handlersOfFilters, type HttpFilter } from '../filters/http-filters.ts'
 import { readHeaderChanges } from '../messages/header-changes.ts'
 import { memberAt, takeText } from '../messages/message.ts'
-import { readDirectResponse, readRedirect } from './replies.ts'
+import { readRedirect } from './redirects.ts'
+import { readDirectResponse } from './replies.ts'
 import { readRouteAction } from './route-action.ts'
 import { readRouteMatch } from '../messages/route-match.ts'
 
@@ -67,11 +68,12 @@ function actionHandlers(field: Field, { context, directive, text, matchedPath }:
   const { facts, host, table } = context
   const [action, redirect, response] = ['route', 'redirect', 'direct_response'].map((name) => memberAt(field, name))
   if (!facts.isTls && needsTls(host)) return [httpsRedirect(host)]
-  if (redirect != null) return [readRedirect(redirect, directive, facts.port)]
+  if (redirect != null) return [readRedirect(redirect, directive, { port: facts.port, matchedPath })]
   if (response != null) return [readDirectResponse(response, directive)]
   if (action != null) {
     return readRouteAction(action, {
       ...{ directive, matchedPath, name: text, clusters: facts.clusters, services: facts.services },
+      upgrades: facts.upgrades,
       parents: [host, table],
     })
   }
