@@ -6,6 +6,7 @@ import { makeCertificate } from './certificate.mjs'
 import { pinSelf } from './children.mjs'
 import { measureBulk } from './kinds/bulk.mjs'
 import { measureCel } from './kinds/cel.mjs'
+import { commandNames, measureCommands } from './kinds/commands.mjs'
 import { measureIdle } from './kinds/idle.mjs'
 import { measureLoad } from './kinds/load.mjs'
 import { profileLoad } from './kinds/profile.mjs'
@@ -36,18 +37,22 @@ const measureByKind = {
   tools: measureTools,
 }
 
+// The expression language and commands need neither peers nor a load.
+const ALONE = ['cel', ...commandNames]
+
 const options = readOptions(process.argv.slice(2), {
-  scenarios: [...scenarios.map(({ name }) => name), 'cel'],
+  scenarios: [...scenarios.map(({ name }) => name), ...ALONE],
   peers: peers.map(({ name }) => name),
 })
 if (options.help || options.problem) {
   console.log(options.problem ? `${options.problem}\n\n${USAGE}` : USAGE)
   process.exit(options.problem ? 2 : 0)
 }
-// The expression language needs neither peers nor a load.
 if (options.only.includes('cel') && !options.profile)
   console.log(`${measureCel({ rounds: options.quick ? 10 : 40 })}\n`)
-options.only = options.only.filter((name) => name !== 'cel')
+const commands = options.profile ? [] : commandNames.filter((name) => options.only.includes(name))
+if (commands.length > 0) await compareCommands()
+options.only = options.only.filter((name) => !ALONE.includes(name))
 if (options.only.length === 0) process.exit(0)
 if (!machineTools().h2load) {
   console.log('h2load not found: it makes the fixed load (Debian: nghttp2-client)')
@@ -103,6 +108,12 @@ function isNamed(peer) {
   )
 }
 
+async function compareCommands() {
+  const text = await measureCommands(commands, { rounds: options.quick ? 1 : 5 })
+  console.log(`${text}\n`)
+  if (options.write) keep(commands, `Machine: ${describeMachine().machine}.\n\n${text}`)
+}
+
 async function compare() {
   const begun = Date.now()
   const head = describeRun()
@@ -124,9 +135,13 @@ async function compare() {
     named.length < peers.length && named.join(','),
     variant,
   ]
+  keep(which.filter(Boolean), `${head}\n\n${table}\n\n${bars}`)
+}
+
+function keep(which, body) {
   const date = new Date().toISOString().slice(0, 10)
-  const heading = [date, describeMachine().machine, ...which.filter(Boolean)].join(' · ')
-  keepResult(join(import.meta.dirname, 'RESULTS.md'), { heading, body: `${head}\n\n${table}\n\n${bars}` })
+  const heading = [date, describeMachine().machine, ...which].join(' · ')
+  keepResult(join(import.meta.dirname, 'RESULTS.md'), { heading, body })
 }
 
 function describeRun() {
