@@ -12,20 +12,29 @@ interface HubOptions {
   upstreams: SimulatedUpstreams
 }
 
-/** A hub whose main thread is this thread. It starts no programs: the world answers for them. */
+/**
+ * A hub whose main thread is this thread. It starts no programs: the world answers for them. Its state is made on first use,
+ * because most tests have no MCP.
+ */
 export function createSimulatedHub({ log, clock, upstreams }: HubOptions): Hub {
+  let made: HubClient | null = null
+  const client = (): HubClient => (made ??= createClient({ log, clock }))
+  return {
+    isRevoked: (session) => client().isRevoked(session),
+    revoke: (session, expiresAt) => client().revoke(session, expiresAt),
+    targetSession: (session, target) => client().targetSession(session, target),
+    setTargetSession: (...mark) => client().setTargetSession(...mark),
+    listen: (address, take) => client().listen(address, take),
+    send: (address, text) => client().send(address, text),
+    announce: (backend) => client().announce(backend),
+    whenChanged: (backend, told) => client().whenChanged(backend, told),
+    process: (spec) => simulatedProcess(spec, upstreams),
+  }
+}
+
+function createClient({ log, clock }: Omit<HubOptions, 'upstreams'>): HubClient {
   const main = new MainHub({ log, clock })
   const client = new HubClient({ post: (message) => queueMicrotask(() => main.received(0, message)), clock })
   main.born(0, (message) => queueMicrotask(() => client.take(message)))
-  return {
-    isRevoked: (session) => client.isRevoked(session),
-    revoke: (session, expiresAt) => client.revoke(session, expiresAt),
-    targetSession: (session, target) => client.targetSession(session, target),
-    setTargetSession: (...mark) => client.setTargetSession(...mark),
-    listen: (address, take) => client.listen(address, take),
-    send: (address, text) => client.send(address, text),
-    announce: (backend) => client.announce(backend),
-    whenChanged: (backend, told) => client.whenChanged(backend, told),
-    process: (spec) => simulatedProcess(spec, upstreams),
-  }
+  return client
 }

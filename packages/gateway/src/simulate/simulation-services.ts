@@ -77,7 +77,7 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
     resolver: createWorldResolver(world),
     addressGuard: (options) => guardNames(createAddressGuard(options), upstreams),
     hbone: new Hbone({ member: NO_MEMBER, pools, connectTimeoutMs: 5_000, idleTimeoutMs: 60_000 }),
-    endpoints: new Endpoints({ counters, random, monotonic: now, evicted() {} }),
+    endpoints: new Endpoints({ counters, random, monotonic: now, evicted() {} }, endpointsFor(ir)),
     upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 1000 },
     containment: CLOSING,
     seat: { own: 0, all: 1 },
@@ -148,6 +148,11 @@ function slotsFor({ policies, backends }: Ir): number {
 }
 
 const SLOTS_PER_PART = 16
+
+/** Room for endpoints is allocated at once, and a simulation has few: the addresses of its backends, and names of clients. */
+function endpointsFor({ backends }: Ir): number {
+  return Math.max(256, 4 * backends.length)
+}
 
 /** A simulated gateway is in no mesh. */
 const NO_MEMBER = { credentials: () => null, problem: () => null, peerProblem: () => '' }
