@@ -113,7 +113,7 @@ function namedContent(block: ContentBlock, target: Directive, before: Access, ar
   return readContent({ ...block, location: null, at: target, scope, before, isInside: true }, around)
 }
 
-/** The content of a `return`, which comes before rules of access. */
+/** The content of a `return`, which comes before the rules of access of its own block. */
 function returnedContent(block: ContentBlock, returned: Directive, response: object, around: Surroundings): Content {
   const page = errorPageOf(block.scope, returned)
   if (page !== null) {
@@ -126,7 +126,11 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
     return namedContent(block, target, NOTHING_CHECKED, around)
   }
   const found = readReturn(returned)
-  if (typeof found !== 'string') return statusContent({ ...found.policies, ...response }, found.status)
+  if (typeof found !== 'string') {
+    const checked = block.before?.policies ?? {}
+    const content = statusContent({ ...checked, ...found.policies, ...response }, found.status)
+    return { ...content, isGuarded: Object.keys(checked).length > 0 }
+  }
   returned.notCarried(`${found}; requests get 501`)
   return reply(block, 501, `not imported: return at ${positionText(returned.at)}\n`)
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { printImport } from '../core/print-import.ts'
+import { importNginx } from './import-nginx.ts'
+
+interface PrintedRoute {
+  readonly name: string
+  readonly policies?: Readonly<Record<string, unknown>>
+}
+
+/** The routes of the only server of a config. */
+function routesOf(...lines: readonly string[]): readonly PrintedRoute[] {
+  const text = `server {\n listen 8080;\n${lines.join('\n')}\n}\n`
+  const result = importNginx([{ name: 'nginx.conf', text }], () => 'no files')
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  const config = parse(printImport(result.value, ['nginx.conf'], 'nginx').config) as {
+    binds: readonly { listeners: readonly { routes: readonly PrintedRoute[] }[] }[]
+  }
+  return config.binds[0]?.listeners[0]?.routes ?? []
+}
+
+const OFFICE = { require: 'cidr("10.0.0.0/8").containsIP(source.address)' }
+
+test('a named location that responds is behind the access rules of the location that leads to it', () => {
+  const [route] = routesOf(
+    'location / { allow 10.0.0.0/8; deny all; try_files $uri @text; }',
+    'location @text { return 200 "text"; }',
+  )
+  assert.deepEqual(route?.policies, {
+    authorization: { rules: [OFFICE] },
+    directResponse: { status: 200, body: 'text' },
+  })
+})
+
+test('rules of access are those of the nearest level that has one of them', () => {
+  const [route] = routesOf('deny all;', 'location / { allow 10.0.0.0/8; deny all; proxy_pass http://a:1; }')
+  assert.deepEqual(route?.policies?.['authorization'], { rules: [OFFICE] })
+  const [open] = routesOf('deny all;', 'location / { allow all; proxy_pass http://a:1; }')
+  assert.equal(open?.policies?.['authorization'], undefined)
+})
