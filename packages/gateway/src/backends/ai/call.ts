@@ -21,6 +21,7 @@ import { type CallServices, FailoverCall } from './failover-call.ts'
 import { geminiCountJob, type GeminiJobParts } from './jobs/gemini-count-job.ts'
 import { geminiEmbeddingsJob } from './jobs/gemini-embeddings-job.ts'
 import type { BatchHost, BatchServices } from './batches/batch-host.ts'
+import { isMessageBatch, serveMessageBatches } from './batches/message-batches.ts'
 import { serveBatches } from './batches/resources.ts'
 import { FormCall } from './forms/form-call.ts'
 import { FORM_CALLS, type FormKind } from './forms/form-calls.ts'
@@ -146,7 +147,8 @@ class AiCall extends RequestReader implements UpstreamCall {
         this.#realtime(clientFormats.completions)
         break
       case 'Batches':
-        serveBatches(this.#batchHost())
+        if (isMessageBatch(path)) serveMessageBatches(this.#batchHost(clientFormats.messages))
+        else serveBatches(this.#batchHost(clientFormats.completions))
         break
       case 'Models':
         this.#listModels()
@@ -381,10 +383,9 @@ class AiCall extends RequestReader implements UpstreamCall {
     })
   }
 
-  #batchHost(): BatchHost {
+  #batchHost(format: ClientFormat & UpstreamFormat): BatchHost {
     const { rx, request } = this.#parts
     const { clientFormats, calls, batches, routeType } = this.#services
-    const { completions: format } = clientFormats
     return {
       ...{ rx, request, format, formats: clientFormats, services: batches, calls, routeType },
       servicesFor: (asked) => this.#servicesFor(asked),

@@ -30,6 +30,8 @@ export interface Provider {
   embeddings(model: string): EmbeddingsKind | null
   /** The further calls of OpenAI's API that the provider has; they are forwarded in OpenAI's format. */
   readonly calls: ReadonlySet<OpenAiCall>
+  /** Whether the provider has Anthropic's message batches; they are forwarded in Anthropic's format. */
+  readonly hasMessageBatches?: true
   /** The rerank format for a model; null when the provider has no rerank calls for the model. */
   rerank(model: string): RerankKind | null
   /** The format of the provider's model list; null when the chat endpoint has no model list. */

@@ -24,7 +24,7 @@ export interface BatchHost {
   readonly rx: RequestContext
   readonly request: UpstreamRequest
   readonly format: ClientFormat & UpstreamFormat
-  readonly formats: Readonly<Record<'completions' | 'responses', ClientFormat & UpstreamFormat>>
+  readonly formats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat & UpstreamFormat>>
   readonly services: BatchServices
   readonly calls: CallServices
   routeType(path: string): RouteType | null

@@ -9,7 +9,7 @@ import type { BatchCallType, GuardOutcome } from './batch-line.ts'
 /** Creates the function that guards the requests of a file as if each were sent on its own. */
 export function createLineGuard(
   guards: RequestGuards,
-  type: BatchCallType,
+  type: BatchCallType | 'Messages',
   { call, formats }: { call: FailoverCall; formats: BatchHost['formats'] },
 ): (body: JsonObject) => GuardOutcome | Promise<GuardOutcome> {
   const { rx, headers, record } = call
@@ -40,9 +40,10 @@ export function createLineGuard(
     })
 }
 
-function readingOf(type: Exclude<BatchCallType, 'Embeddings'>, formats: BatchHost['formats']): Reading {
+function readingOf(type: Exclude<BatchCallType, 'Embeddings'> | 'Messages', formats: BatchHost['formats']): Reading {
   if (type === 'Moderations') return callReadings.moderations
-  return formats[type === 'Responses' ? 'responses' : 'completions'].requestTexts
+  return formats[FORMATS[type]].requestTexts
 }
 
+const FORMATS = { Completions: 'completions', Messages: 'messages', Responses: 'responses' } as const
 const TOKENS_UNGUARDED = new UnsupportedField('input', 'must be text, not tokens: guards look at it')

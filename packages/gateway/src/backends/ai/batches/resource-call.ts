@@ -3,6 +3,8 @@ import { collect, emptySource, type Source } from '@portico/http'
 import type { UpstreamResponse } from '@portico/http/client'
 import { parseJsonObject } from '@portico/http/json'
 import type { ProviderCall } from '../../../llm/providers/provider.ts'
+import type { Rejection } from '../../../llm/guards/guard.ts'
+import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import { tooLarge, UNREADABLE } from '../answer-faults.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { noteJob } from '../jobs/pass-answer.ts'
@@ -24,9 +26,12 @@ export interface ResourceRequest {
   readonly pass?: (response: UpstreamResponse) => void
 }
 
+/** A request, or why the client's request is refused. */
+type PreparedRequest = ResourceRequest | UnsupportedField | Rejection
+
 interface ResourceParts {
   readonly format: ClientFormat & UpstreamFormat
-  requestFor(provider: ReadyProvider): ResourceRequest | UnsupportedField
+  requestFor(provider: ReadyProvider): PreparedRequest | Promise<PreparedRequest>
 }
 
 /** A call about files and batches at one provider. */
@@ -42,17 +47,25 @@ export class ResourceCall implements ModelCall {
 
   ask(provider: ReadyProvider): void {
     const call = this.#call
-    const { vendor } = provider
-    if (!vendor.calls.has('files')) {
-      return call.client.refuseField(new UnsupportedField('path', `${vendor.name} has no files and batches`))
-    }
-    const request = this.#parts.requestFor(provider)
-    if (request instanceof UnsupportedField) return call.client.refuseField(request)
+    const tries = call.attempts.count
+    const prepared = nowOrLater(this.#parts.requestFor(provider), (request) => {
+      if (!call.isCurrent(tries)) return
+      if (request instanceof UnsupportedField) call.client.refuseField(request)
+      else if ('resource' in request) this.#send(provider, request)
+      else call.client.reject(request)
+    })
+    follow(call.rx, prepared)
+  }
+
+  #send(provider: ReadyProvider, request: ResourceRequest): void {
+    const call = this.#call
     this.#request = request
     const { kind, method, resource, model, body } = request
     call.record.operation = kind === 'files' ? 'file' : 'batch'
-    const sent: ProviderCall = { kind, format: 'completions', model, stream: false, clientTarget: '', resource }
-    const form = `${kind}.openai`
+    const isOpenAi = this.#parts.format.name !== 'messages'
+    const format = isOpenAi ? 'completions' : 'messages'
+    const sent: ProviderCall = { kind, format, model, stream: false, clientTarget: '', resource }
+    const form = `${kind}.${isOpenAi ? 'openai' : 'anthropic'}`
     noteJob(call.rx, provider, { call: sent, from: form, to: form, losses: [] })
     const headers = call.headers.clone()
     for (const name of OWN_HEADERS) headers.remove(name)

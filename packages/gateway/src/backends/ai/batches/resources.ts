@@ -3,12 +3,12 @@ import { sourceOf } from '@portico/http'
 import { textAt } from '@portico/http/json'
 import { targetPath } from '../../../formats/query-parameters.ts'
 import type { Failure } from '../../../pipeline/context/failure.ts'
-import type { ChosenProvider } from '../provider-attempts.ts'
 import type { ReadyProvider } from '../provider.ts'
 import type { BatchHost } from './batch-host.ts'
 import type { StoredResource } from './batch-ids.ts'
 import { ownerOf } from './owner.ts'
-import { ResourceCall, type ResourceRequest } from './resource-call.ts'
+import { askOwner, notFound, withResource } from './own-resource.ts'
+import type { ResourceRequest } from './resource-call.ts'
 import { openAiResults, passResults } from './results.ts'
 import { upload } from './upload.ts'
 
@@ -22,7 +22,9 @@ export function serveBatches(host: BatchHost): void {
       return upload(host)
     case 'GET files/{id}':
     case 'DELETE files/{id}':
-      return withResource(host, { id, kinds: FILES }, (file) => ask(host, file, () => fileRequest(host, file, id)))
+      return withResource(host, { id, kinds: FILES }, (file) =>
+        askOwner(host, file, () => () => fileRequest(host, file, id)),
+      )
     case 'GET files/{id}/content':
       return withResource(host, { id, kinds: FILES }, (file) => content(host, file))
     case 'POST batches':
@@ -31,7 +33,7 @@ export function serveBatches(host: BatchHost): void {
     case 'POST batches/{id}/cancel':
       return withResource(host, { id, kinds: BATCHES }, (batch) => {
         const resource = `/${encodeURIComponent(batch.id)}${action === '' ? '' : '/cancel'}`
-        ask(host, batch, (provider) => batchRequest(host, batch, { provider, method, resource, body: null }))
+        askOwner(host, batch, () => (provider) => batchRequest(host, batch, { provider, method, resource, body: null }))
       })
     default:
       host.fail(noCall(name))
@@ -42,36 +44,6 @@ const PATH = /\/(files|batches)(?:\/([^/]+)(?:\/([^/]+))?)?$/
 const FILES = ['file', 'result'] as const
 const BATCHES = ['batch'] as const
 
-/** Finds the resource of an id. One that does not exist, and one of another owner, look the same. */
-function withResource(
-  host: BatchHost,
-  { id, kinds }: { id: string; kinds: readonly StoredResource['kind'][] },
-  use: (resource: StoredResource) => void,
-): void {
-  const resource = host.services.ids.read(id, kinds, ownerOf(host.rx))
-  if (resource === null) host.fail(notFound(kinds[0] ?? 'file', id))
-  else use(resource)
-}
-
-/** Sends a request to the provider that has the resource. */
-function ask(
-  host: BatchHost,
-  resource: StoredResource,
-  requestFor: (provider: ReadyProvider) => ResourceRequest,
-): void {
-  const { services, calls, format } = host
-  const chosen = services.choose(resource.provider)
-  if (chosen === null) return host.fail(providerGone(resource.provider))
-  const call = host.failoverCall({ ...calls, providers: onlyProvider(chosen) })
-  call.start(new ResourceCall(call, { format, requestFor }))
-}
-
-/** Batches have prices of their own. */
-function onlyProvider({ provider, lease }: ChosenProvider) {
-  const chosen = { provider: { ...provider, pricer: provider.batchPricer }, lease }
-  return { count: 1, next: (tried: ReadonlySet<ReadyProvider>) => (tried.size === 0 ? chosen : null) }
-}
-
 function fileRequest({ request }: BatchHost, file: StoredResource, id: string): ResourceRequest {
   return {
     ...{ kind: 'files', model: file.model, body: null, resource: `/${encodeURIComponent(file.id)}` },
@@ -81,11 +53,7 @@ function fileRequest({ request }: BatchHost, file: StoredResource, id: string): 
 }
 
 function content(host: BatchHost, file: StoredResource): void {
-  const { services, calls, format } = host
-  const chosen = services.choose(file.provider)
-  if (chosen === null) return host.fail(providerGone(file.provider))
-  const call = host.failoverCall({ ...calls, providers: onlyProvider(chosen) })
-  const requestFor = (provider: ReadyProvider): ResourceRequest => ({
+  askOwner(host, file, (call) => (provider) => ({
     ...{ kind: 'files', method: 'GET', model: file.model, body: null },
     resource: `/${encodeURIComponent(file.id)}/content`,
     read: () => null,
@@ -96,8 +64,7 @@ function content(host: BatchHost, file: StoredResource): void {
       call.attempts.lease?.ended()
       call.client.send(response.status, response.headers.clone(), response.body)
     },
-  })
-  call.start(new ResourceCall(call, { format, requestFor }))
+  }))
 }
 
 function createBatch(host: BatchHost, body: JsonObject): void {
@@ -107,7 +74,11 @@ function createBatch(host: BatchHost, body: JsonObject): void {
   if (file === null) return host.fail(notFound('file', id))
   rx.spending?.expectUsage(file.expected)
   const sent = { ...body, input_file_id: file.id }
-  ask(host, file, (provider) => batchRequest(host, file, { provider, method: 'POST', resource: '', body: sent }))
+  askOwner(
+    host,
+    file,
+    () => (provider) => batchRequest(host, file, { provider, method: 'POST', resource: '', body: sent }),
+  )
 }
 
 interface BatchParts {
@@ -157,20 +128,7 @@ const FILES_OF_BATCH = [
   ['error_file_id', 'result'],
 ] as const
 
-function notFound(kind: StoredResource['kind'], id: string): Failure {
-  const what = kind === 'batch' ? 'batch' : 'file'
-  const message = `there is no ${what} ${JSON.stringify(id.slice(0, MAX_NAMED_ID))} of this client`
-  return { status: 404, message, reason: 'NotFound', code: `${what}_not_found` }
-}
-
-function providerGone(name: string): Failure {
-  const message = `the provider ${name}, which has this file or batch, is no longer in the config`
-  return { status: 404, message, reason: 'NotFound', code: 'provider_gone' }
-}
-
 function noCall(name: string): Failure {
   const message = `the gateway has no call ${name}: files can be uploaded, read and deleted, batches created, read and cancelled`
   return { status: 404, message, reason: 'NotFound', code: 'no_batch_call' }
 }
-
-const MAX_NAMED_ID = 40

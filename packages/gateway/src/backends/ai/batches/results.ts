@@ -135,6 +135,23 @@ export function openAiResults({ formats }: Pick<BatchHost, 'formats'>): ResultFo
   }
 }
 
+/** The form of Anthropic's results. */
+export function messageResults({ formats }: Pick<BatchHost, 'formats'>): ResultForm {
+  return {
+    responseOf({ result }) {
+      if (!isObject(result) || result.type !== 'succeeded') return null
+      return isObject(result.message) ? result.message : null
+    },
+    withResponse(line, replaced) {
+      const result = isObject(line.result) ? line.result : {}
+      const next: JsonObject =
+        'body' in replaced ? { ...result, message: replaced.body } : { type: 'errored', error: replaced.error }
+      return { ...line, result: next }
+    },
+    formatOf: () => formats.messages,
+  }
+}
+
 const BUSY = {
   status: 409,
   kind: 'api',

@@ -84,7 +84,8 @@ interface SentParts {
 function requestFor(provider: ReadyProvider, parts: SentParts): ResourceRequest | UnsupportedField {
   const { host, form, first, type, call } = parts
   const { rx } = host
-  const { edits, guards } = provider
+  const { edits, guards, vendor } = provider
+  if (!vendor.calls.has('files')) return new UnsupportedField('path', `${vendor.name} has no files and batches`)
   const isChat = type === 'Completions' || type === 'Responses'
   if (isChat && edits.shape !== null) return SHAPED
   if (provider.connection.requestBody !== 'none') return READ_WHOLE

@@ -33,6 +33,7 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
     tokenCount: () => 'messages',
     embeddings: () => null,
     ...NO_OTHER_CALLS,
+    hasMessageBatches: true,
     modelList: 'anthropic',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
@@ -46,8 +47,10 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
   }
 }
 
-function ownTarget(base: string, { kind }: ProviderCall): string | UnsupportedField | null {
+function ownTarget(base: string, call: ProviderCall): string | UnsupportedField | null {
+  const { kind, format, resource = '' } = call
   if (kind === 'chat') return `${base}/messages`
+  if (kind === 'batches' && format === 'messages') return `${base}/messages/batches${resource}`
   if (kind === 'rerank' || isOpenAiCall(kind)) return new UnsupportedField('path', 'anthropic has no such call')
   switch (kind) {
     case 'countTokens':
