@@ -6,13 +6,17 @@ import { matchesOf } from './routes/precedence.ts'
 import type { TestedBackend } from './values/convert.ts'
 
 /** The behavior of the ports: the upstreams of requests, refusals, and the models that providers are asked for. */
-export function behaviorOf(binds: readonly ReadBind[], env: Readonly<Record<string, string>>): StatedBehavior {
+export function behaviorOf(
+  binds: readonly ReadBind[],
+  others: readonly StatedTest[],
+  env: Readonly<Record<string, string>>,
+): StatedBehavior {
   const ports = binds.flatMap(({ port, rules }): HttpPort[] =>
     rules === null ? [] : [{ port, address: null, certificates: null, policies: {}, rules }],
   )
   const { upstreams, tests } = statedBehavior(ports, env)
   const models = binds.flatMap(modelTests)
-  return { env, upstreams: { ...upstreams, '*': { body: 'ok' } }, tests: [...tests, ...models] }
+  return { env, upstreams: { ...upstreams, '*': { body: 'ok' } }, tests: [...tests, ...models, ...others] }
 }
 
 type Model = Extract<TestedBackend, { kind: 'model' }>

@@ -1,12 +1,18 @@
 import type { FindIncluded, GatewayChecks, ImportedConfig, ImportResult } from '../core/import-result.ts'
 import { sortReport } from '../core/report.ts'
 import { problemsOf, SourceError, type SourceText } from '../core/source.ts'
-import { type Field, readYaml } from '../core/yaml-field.ts'
+import { readYaml } from '../core/yaml-field.ts'
 import { readNamedBackend } from './backends/backends.ts'
 import { NamedBackends } from './backends/named-backends.ts'
 import { behaviorOf } from './behavior.ts'
-import { type Effects, NO_EFFECTS } from './policies/effects.ts'
+import { readFrontend } from './frontend.ts'
+import { readLlm } from './llm/llm.ts'
+import { readProcessConfig } from './process-config.ts'
 import { readBinds } from './routes/binds.ts'
+import { bindsOfGateways, bindsOfMcp } from './routes/gateways.ts'
+import type { SharedPolicies } from './routes/listeners.ts'
+import { readTargetedPolicies } from './routes/targeted-policies.ts'
+import type { ClosedStatus } from './values/convert.ts'
 import { Environment } from './values/environment.ts'
 
 /** Imports the config file of agentgateway. */
@@ -33,20 +39,46 @@ function importFile(source: SourceText, checks: GatewayChecks): ImportedConfig {
   if (!root.isMapping) throw new SourceError(root.at, 'found no mapping, expected the config of agentgateway')
   const env = new Environment()
   const named = new NamedBackends(root.get('backends'), { env, checks }, readNamedBackend)
-  const late: Effects = { policies: {}, status: closedByOthers(root) ? 403 : null }
-  const binds = readBinds(root.get('binds')?.items ?? [], named.scope, () => ({ early: NO_EFFECTS, late }))
-  if (binds.length === 0) throw new SourceError(root.at, 'found no port that can be imported, expected binds')
+  const { scope } = named
+  const frontend = readFrontend(root.get('frontendPolicies'), scope)
+  const { config: settings, frontend: old } = readProcessConfig(root.get('config'), scope)
+  const mcp = root.get('mcp')
+  const fields = [...(root.get('binds')?.items ?? []), ...bindsOfGateways(root), ...bindsOfMcp(mcp)]
+  const shared = readTargetedPolicies(root.get('policies'), scope)
+  const binds = readBinds(fields, scope, (port, name) => withStatus(shared(port, name), frontend.status))
+  const field = root.get('llm')
+  const read = field === null || frontend.status !== null ? null : readLlm(field, scope, shared)
+  const isTaken = binds.some(({ port }) => port === read?.port)
+  if (isTaken) field?.notCarried('another bind has this port', true)
+  const llm = isTaken ? null : read
+  if (frontend.status !== null) field?.notCarried('frontendPolicies are not complete, so the port is not opened', true)
+  if (binds.length === 0 && llm === null)
+    throw new SourceError(root.at, 'found no port that can be imported, expected binds, gateways, llm or mcp')
   named.noteUnused()
+  for (const [name, note] of Object.entries(SECTIONS)) root.get(name)?.notCarried(note)
+  const all: Record<string, unknown> = { ...old, ...frontend.policies }
+  if (binds.some(({ listeners }) => listeners.some(({ isModern }) => isModern)))
+    all['tls'] = { ...(all['tls'] as object | undefined), minProtocolVersion: '1.3' }
   const config = {
+    ...(Object.keys(settings).length > 0 && { config: settings }),
+    ...(Object.keys(all).length > 0 && { frontend: all }),
     ...(named.printed.length > 0 && { backends: named.printed }),
-    binds: binds.map(({ printed }) => printed),
+    ...(binds.length > 0 && { binds: binds.map(({ printed }) => printed) }),
+    ...(llm !== null && { llm: llm.printed }),
   }
-  return { config, report: sortReport(root.reportOf(), [source.name]), behavior: behaviorOf(binds, env.values) }
+  const limits = ['networkAuthorization', 'proxyProtocol'].some((name) => name in all)
+  const behavior = behaviorOf(limits ? [] : binds, limits ? [] : (llm?.tests ?? []), env.values)
+  return { config, report: sortReport(root.reportOf(), [source.name]), behavior }
 }
 
-/** Sections that limit access to all ports. */
-function closedByOthers(root: Field): boolean {
-  const sections = [root.get('policies'), root.get('frontendPolicies')?.get('networkAuthorization') ?? null]
-  for (const field of sections) field?.notCarried('all requests get 403 until you replace it', true)
-  return sections.some((field) => field !== null)
+const SECTIONS: Readonly<Record<string, string>> = {
+  services: 'services of a mesh: backends have their addresses',
+  workloads: 'workloads of a mesh: backends have their addresses',
+  routeGroups: 'routes are not delegated: write them into the listeners',
+  ui: 'the web UI is on the admin server: docs/ui.md',
+}
+
+/** The policies of a listener, closed when those of all connections are not complete. */
+function withStatus(shared: SharedPolicies, status: ClosedStatus | null): SharedPolicies {
+  return status === null ? shared : { ...shared, late: { ...shared.late, status: 403 } }
 }

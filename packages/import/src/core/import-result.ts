@@ -19,6 +19,8 @@ export type FindIncluded = (pattern: string) => readonly SourceText[] | string
 
 /** The phase of a request in which an expression is evaluated; the phase decides which variables exist. */
 export type ExpressionPhase =
+  | 'process'
+  | 'start'
   | 'request'
   | 'backend'
   | 'llmRequest'

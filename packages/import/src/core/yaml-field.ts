@@ -54,6 +54,11 @@ export class Field {
     return this.#items
   }
 
+  /** A mapping at the same place, of some members; marks of members are those of the source. */
+  part(members: ReadonlyMap<string, Field>): Field {
+    return new Field(this.path, this.at, { members })
+  }
+
   /** The text of a scalar; null for other values. */
   get text(): string | null {
     return this.scalar === undefined || this.scalar === null ? null : String(this.scalar)
@@ -111,7 +116,8 @@ export class Field {
     const isOwn = this.#mark !== null || !this.#hasMarks()
     const mark = this.#mark ?? this.#unread()
     const isLost = isOwn && mark.verdict === 'not carried'
-    if (isLost) this.#mark = { ...mark, note: `${mark.note}; ${note}`, isProtection: mark.isProtection || isProtection }
+    const whole = mark.note.endsWith(note) ? mark.note : `${mark.note}; ${note}`
+    if (isLost) this.#mark = { ...mark, note: whole, isProtection: mark.isProtection || isProtection }
     const below = this.#children.filter((child) => !isOwn || child.#hasMarks())
     return below.map((child) => child.amendLosses(note, isProtection)).includes(true) || isLost
   }

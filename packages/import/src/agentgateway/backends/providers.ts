@@ -70,7 +70,7 @@ export function readProvider(entry: Field, scope: Scope): Provider | undefined {
   return providerOf(vendor, own, readOverrides(entry, scope))
 }
 
-function vendorOf(name: string): Vendor | undefined {
+export function vendorOf(name: string): Vendor | undefined {
   const own = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name
   return own !== undefined && Object.hasOwn(VENDORS, own) ? VENDORS[own] : undefined
 }

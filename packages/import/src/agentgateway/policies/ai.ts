@@ -23,10 +23,10 @@ const ROUTE_TYPES: Readonly<Record<string, string>> = {
   geminiCountTokens: 'GeminiTokenCount',
 }
 
-const fieldValues: Convert = pairs('field', 'value', json)
-const fieldExpressions: Convert = pairs('field', 'expression', expression('llmRequest'))
+export const fieldValues: Convert = pairs('field', 'value', json)
+export const fieldExpressions: Convert = pairs('field', 'expression', expression('llmRequest'))
 
-const promptCaching: Convert = mapping({
+export const promptCaching: Convert = mapping({
   cacheSystem: scalar,
   cacheMessages: scalar,
   cacheTools: scalar,

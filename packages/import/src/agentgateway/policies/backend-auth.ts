@@ -27,7 +27,7 @@ function keyOf(field: Field, scope: Scope): object | undefined {
 }
 
 /** A secret as a policy has it. */
-function secretOf(field: Field, scope: Scope): object | undefined {
+export function secretOf(field: Field, scope: Scope): object | undefined {
   if (field.isMapping) {
     const file = mapping({ file: scalar })(field, scope) as object
     return 'file' in file ? { secretRef: file } : lost(field, 'expected a key or a file')

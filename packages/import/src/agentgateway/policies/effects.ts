@@ -33,6 +33,8 @@ export function reader(path: string, need: Need, convert: Convert): PolicyReader
   return { path: path === '' ? [] : path.split('.'), convert, need }
 }
 
+type Section = 'traffic' | 'backend' | 'frontend'
+
 const NOTES: Readonly<Record<Need, string>> = {
   protection: 'requests get 403 until you replace it',
   upstream: 'requests get 501 until you replace it',
@@ -40,12 +42,7 @@ const NOTES: Readonly<Record<Need, string>> = {
 }
 
 /** Reads a mapping of policies. A policy that no reader knows may protect, so its requests are denied. */
-export function readPolicies(
-  field: Field | null,
-  table: PolicyTable,
-  scope: Scope,
-  section: 'traffic' | 'backend',
-): Effects {
+export function readPolicies(field: Field | null, table: PolicyTable, scope: Scope, section: Section): Effects {
   if (field === null) return NO_EFFECTS
   if (!field.isMapping) {
     field.notCarried(`expected a mapping; ${NOTES.protection}`, true)
@@ -75,7 +72,7 @@ function readPolicy(
   field: Field,
   { path, convert, need }: PolicyReader,
   scope: Scope,
-  { section, policies }: { section: 'traffic' | 'backend'; policies: Record<string, unknown> },
+  { section, policies }: { section: Section; policies: Record<string, unknown> },
 ): ClosedStatus | null {
   const value = convert(field, scope)
   const isLossy = need !== 'extra' && field.amendLosses(NOTES[need], need === 'protection')

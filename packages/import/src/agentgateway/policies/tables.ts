@@ -4,18 +4,19 @@ import { backendTls } from './backend-tls.ts'
 import { type Convert, lost, missing, type Scope } from '../values/convert.ts'
 import { literalExpression } from '../values/expressions.ts'
 import { named, serviceReference } from '../values/targets.ts'
-import { aiTable } from './ai.ts'
+import { aiTable, fieldExpressions, fieldValues, promptCaching } from './ai.ts'
 import * as authentication from './authentication.ts'
 import { authorization } from './authorization.ts'
 import { type PolicyTable, reader, readPolicies } from './effects.ts'
 import * as filters from './filters.ts'
 import { localRateLimit } from './local-rate-limit.ts'
+import { promptGuard } from './prompt-guards.ts'
 import { servicePolicies } from './services.ts'
 import { backendHttp, backendTcp, health, retry, timeoutOf } from './timing.ts'
 
 /** Policies of connections to the services that other policies call. */
 function policiesOfCalls(field: Field, scope: Scope): object | undefined {
-  const { policies, status } = readPolicies(field, CONNECTION, scope, 'backend')
+  const { policies, status } = readPolicies(field, CONNECTION_POLICIES, scope, 'backend')
   return status === null ? policies : undefined
 }
 
@@ -62,17 +63,17 @@ function connection(prefix: string): PolicyTable {
   }
 }
 
-const CONNECTION: PolicyTable = {
+export const CONNECTION_POLICIES: PolicyTable = {
   ...connection(''),
   http: reader('http', 'extra', backendHttp),
   tcp: reader('tcp', 'extra', backendTcp),
 }
 
-export const MCP_TARGET_POLICIES = CONNECTION
+export const MCP_TARGET_POLICIES = CONNECTION_POLICIES
 
 /** Policies of backends. */
 export const BACKEND_POLICIES: PolicyTable = {
-  ...CONNECTION,
+  ...CONNECTION_POLICIES,
   ai: { group: aiTable('', policiesOfCalls) },
   transformations: reader('transformation', 'upstream', filters.backendTransformation),
   requestHeaderModifier: reader('transformation.request', 'upstream', backendHeaders),
@@ -86,6 +87,22 @@ export const BACKEND_POLICIES: PolicyTable = {
     'extra',
     missing('sessions are kept by cookies: docs/policies/backend-session-persistence.md'),
   ),
+}
+
+/** Policies of a model in the short form. */
+export const MODEL_POLICIES: PolicyTable = {
+  defaults: reader('ai.defaults', 'upstream', fieldValues),
+  overrides: reader('ai.overrides', 'upstream', fieldValues),
+  transformation: reader('ai.transformations', 'upstream', fieldExpressions),
+  guardrails: reader('ai.promptGuard', 'protection', promptGuard(policiesOfCalls)),
+  promptCaching: reader('ai.promptCaching', 'extra', promptCaching),
+  requestHeaders: reader('transformation.request', 'upstream', backendHeaders),
+  responseHeaders: reader('transformation.response', 'extra', backendHeaders),
+  tls: reader('tls', 'protection', backendTls),
+  backendTLS: reader('tls', 'protection', backendTls),
+  auth: reader('auth', 'upstream', backendAuth),
+  health: reader('health', 'extra', health),
+  backendTunnel: reader('tunnel', 'upstream', tunnel),
 }
 
 /** Policies that can run before routing. */

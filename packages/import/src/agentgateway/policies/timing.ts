@@ -25,7 +25,7 @@ export const retry: Convert = (field, scope) => {
   return membersOf(field, { attempts: scalar, backoff: scalar, codes: list(scalar) }, scope)
 }
 
-const keepalive = mapping({
+export const keepalive = mapping({
   enabled: implied('keepalive is on', true),
   time: scalar,
   interval: scalar,

@@ -4,7 +4,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import type { HttpRule } from '../../http/model.ts'
 import { lost, scalar, type Scope } from '../values/convert.ts'
 import { whyInvalidConfig } from '../values/validity.ts'
-import { type SharedPolicies, type ReadListener, readListener } from './listeners.ts'
+import { type FindSharedPolicies, type ReadListener, readListener } from './listeners.ts'
 import { rulesOf } from './rules.ts'
 
 /** A port of the new config. */
@@ -15,9 +15,6 @@ export interface ReadBind {
   readonly rules: readonly HttpRule[] | null
   readonly listeners: readonly ReadListener[]
 }
-
-/** Finds the policies that apply to a listener from elsewhere in the file. */
-type FindSharedPolicies = (port: number, name: string) => SharedPolicies
 
 /** Reads the binds; those whose ports stay closed are left out. */
 export function readBinds(list: readonly Field[], scope: Scope, inherited: FindSharedPolicies): readonly ReadBind[] {

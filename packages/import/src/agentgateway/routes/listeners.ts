@@ -1,11 +1,11 @@
 import type { SourcePosition } from '../../core/source.ts'
 import type { Field } from '../../core/yaml-field.ts'
-import { objectName } from '../backends/ai.ts'
+import { objectName, worst } from '../backends/ai.ts'
 import { type Effects, readPolicies } from '../policies/effects.ts'
 import { LISTENER_POLICIES } from '../policies/tables.ts'
-import { choice, type ClosedStatus, lost, mapping, membersOf, missing, scalar, type Scope } from '../values/convert.ts'
+import { choice, lost, mapping, membersOf, missing, scalar, type Scope } from '../values/convert.ts'
 import { inOrderOfKeys, keyOf } from './precedence.ts'
-import { printRoute, type ReadRoute, readRoute } from './routes.ts'
+import { inherit, printRoute, type ReadRoute, readRoute } from './routes.ts'
 import { readTcpRoutes } from './tcp-routes.ts'
 
 /** A listener of the source. */
@@ -15,6 +15,8 @@ export interface ReadListener {
   /** Null for every host. */
   readonly hostname: string | null
   readonly isTls: boolean
+  /** Whether TLS 1.2 is refused. */
+  readonly isModern: boolean
   /** Policies that run before routing. */
   readonly policies: Readonly<Record<string, unknown>>
   readonly routes: readonly ReadRoute[]
@@ -27,7 +29,12 @@ export interface ReadListener {
 export interface SharedPolicies {
   readonly early: Effects
   readonly late: Effects
+  /** The policies that name a route. */
+  ofRoute(this: void, key: string): Effects
 }
+
+/** Finds the policies that apply to a listener from elsewhere in the file. */
+export type FindSharedPolicies = (port: number, name: string) => SharedPolicies
 
 const PROTOCOLS = choice({ HTTP: 'HTTP', HTTPS: 'HTTPS', TLS: 'TLS', TCP: 'TCP' })
 
@@ -46,6 +53,7 @@ const tls = mapping({
 /** The oldest version is 1.2 unless `frontend.tls` says otherwise. */
 function minimum(field: Field): undefined {
   if (field.text === 'TLS_V1_2') field.carried('the default')
+  else if (field.text === 'TLS_V1_3') field.changed('it applies to all ports: frontend.tls.minProtocolVersion')
   else field.notCarried('set frontend.tls.minProtocolVersion', true)
   return undefined
 }
@@ -83,6 +91,7 @@ export function readListener(
     ...{ name, at: field.at },
     hostname: typeof host === 'string' && host !== '*' && host !== '' ? host.toLowerCase() : null,
     isTls: isHttps,
+    isModern: ['minTLSVersion', 'minTlsVersion'].some((each) => field.get('tls')?.get(each)?.text === 'TLS_V1_3'),
   }
   if (protocol === 'TLS' || protocol === 'TCP') {
     const routes = readTcpRoutes(field, scope, protocol === 'TLS')
@@ -92,11 +101,12 @@ export function readListener(
   const own = readPolicies(field.get('policies'), LISTENER_POLICIES, scope, 'traffic')
   const early: Effects = {
     policies: { ...inherited.early.policies, ...own.policies },
-    status: own.status ?? inherited.early.status,
+    status: worst([own.status, inherited.early.status]),
   }
-  const routes = routesOf(field.get('routes'), scope, {
-    policies: inherited.late.policies,
-    status: worstOf(early, inherited.late),
+  const status = worst([early.status, inherited.late.status])
+  const routes = routesOf(field.get('routes'), scope, (key) => {
+    const own = inherited.ofRoute(key)
+    return { policies: inherit(own.policies, inherited.late.policies), status: worst([own.status, status]) }
   })
   if (routes === null) {
     const printed = { ...head, routes: [CLOSED] }
@@ -113,12 +123,8 @@ export function readListener(
   }
 }
 
-function worstOf(one: Effects, other: Effects): ClosedStatus | null {
-  return one.status === 403 || other.status === 403 ? 403 : (one.status ?? other.status)
-}
-
 /** The routes of a listener; null when one of them cannot be told from others. */
-function routesOf(list: Field | null, scope: Scope, inherited: Effects): readonly ReadRoute[] | null {
+function routesOf(list: Field | null, scope: Scope, inherited: (key: string) => Effects): readonly ReadRoute[] | null {
   const read = (list?.items ?? []).map((each, index) => readRoute(each, index, scope, inherited))
   if (read.includes(undefined)) return null
   const routes = read as ReadRoute[]

@@ -34,7 +34,12 @@ export interface ReadRoute {
 }
 
 /** Reads a route; undefined when its requests cannot be told from others. */
-export function readRoute(field: Field, index: number, scope: Scope, inherited: Effects): ReadRoute | undefined {
+export function readRoute(
+  field: Field,
+  index: number,
+  scope: Scope,
+  inheritedBy: (key: string) => Effects,
+): ReadRoute | undefined {
   const { name, namespace, hostnames } = membersOf(
     field,
     { name: scalar, namespace: scalar, ruleName: missing('rules have no names of their own'), hostnames: list(scalar) },
@@ -50,6 +55,8 @@ export function readRoute(field: Field, index: number, scope: Scope, inherited: 
     field.notCarried(`${why}; all requests of the listener get 403`, true)
     return undefined
   }
+  const key = `${textOf(namespace, 'default')}/${textOf(name, `route${index}`)}`
+  const inherited = inheritedBy(key)
   const policies = field.get('policies')
   const effects = readPolicies(policies, routePolicies(policies?.get('retry') != null), scope, 'traffic')
   const backends = (field.get('backends')?.items ?? []).map((each) => ({
@@ -102,7 +109,7 @@ function printBackend({ backend, policies }: ReadBackend, weight: number | undef
 }
 
 /** Policies of the route take the place of inherited ones; rules of both hold. */
-function inherit(own: Effects['policies'], inherited: Effects['policies']): Record<string, unknown> {
+export function inherit(own: Effects['policies'], inherited: Effects['policies']): Record<string, unknown> {
   const rules = [own, inherited].flatMap(
     ({ authorization }) => (authorization as { rules?: unknown[] } | undefined)?.rules ?? [],
   )

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { auth, durations, hosts, mostly, odd, optional, policies, some, texts, tls } from './policies.ts'
+import { auth, durations, frontend, hosts, mostly, odd, optional, policies, some, texts, tls } from './policies.ts'
 
 /** At most two policies, so that many routes are carried. */
 function block(table: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<Record<string, unknown>> {
@@ -172,11 +172,135 @@ const bind = fc.record(
   { requiredKeys: ['port', 'listeners'] },
 )
 
+const gateway = fc.record(
+  {
+    port: some(8080, 8081),
+    protocol: some('HTTP', 'HTTPS'),
+    listeners: fc.array(fc.record({ name: some('a', 'b'), hostname: some('a.test', '*.b.test') }, optional), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    apiKey: policies['apiKey'] ?? odd,
+    cors: policies['cors'] ?? odd,
+  },
+  { requiredKeys: ['port'] },
+)
+const attached = fc
+  .tuple(
+    route,
+    fc.record({ gateways: some<unknown>('default', ['other', 'default'], 'default/a', 'nowhere') }, optional),
+  )
+  .map(([one, other]) => ({ ...one, ...other }))
+const model = fc.record(
+  {
+    name: some('one', 'two', 'gpt-*', 'gpt-4', '*', 'a b'),
+    provider: mostly<unknown, unknown>(['openAI', 'anthropic', 'bedrock', 'vertex'], [{ custom: {} }, 'odd']),
+    params: fc.record(
+      {
+        model: some('m'),
+        apiKey: some<unknown>('$KEY', 'literal', { file: 'k' }),
+        baseUrl: mostly(['http://a.test:8000/v1', 'https://b.test/x'], ['odd']),
+        awsRegion: some('us-east-1'),
+        vertexProject: some('p'),
+        tokenize: odd,
+      },
+      optional,
+    ),
+    visibility: mostly(['internal', 'public'], ['odd']),
+    matches: mostly<unknown, unknown>([[]], [[{ headers: [] }]]),
+    defaults: some({ a: 1 }, {}),
+    guardrails: some<unknown>({ request: [{ regex: { rules: [{ builtin: 'email' }] } }] }, { response: [{ odd: {} }] }),
+    requestHeaders: some<unknown>({ set: { a: 'b' } }, {}),
+    auth,
+    tls,
+  },
+  { requiredKeys: ['name', 'provider'] },
+)
+const llm = fc.record(
+  {
+    port: some(4000, 3000),
+    models: fc.array(model, { minLength: 1, maxLength: 3 }),
+    virtualModels: fc.array(
+      fc.record({
+        name: some('v', 'one'),
+        routing: some<unknown>(
+          { weighted: { targets: [{ model: 'one', weight: 1 }] } },
+          { failover: { targets: [{ model: 'nobody', priority: 1 }] } },
+          { odd: {} },
+        ),
+      }),
+      { maxLength: 1 },
+    ),
+    policies: routePolicies,
+    gateways: some('default'),
+    providers: some([]),
+  },
+  { requiredKeys: ['models'] },
+)
+const targeted = fc.record(
+  {
+    name: some({ name: 'p', namespace: 'default' }),
+    target: mostly<unknown, unknown>(
+      [
+        { gateway: { gatewayName: 'default', gatewayNamespace: 'default' } },
+        { gateway: { port: 3000 } },
+        { route: { name: 'a', namespace: 'default' } },
+      ],
+      [{ backend: { backend: { name: 'named' } } }, {}],
+    ),
+    phase: some('route', 'gateway'),
+    policy: fc.oneof(routePolicies, listenerPolicies),
+  },
+  { requiredKeys: ['target', 'policy'] },
+)
+const settings = fc.record(
+  {
+    adminAddr: some('localhost:15001', 'odd'),
+    logging: fc.record(
+      {
+        level: some<unknown>('info', 'a=b', ['x']),
+        format: some('json', 'odd'),
+        filter: some('response.code > 400', 'x'),
+        fields: some({ add: { a: 'jwt.sub' }, remove: ['tls'] }),
+      },
+      optional,
+    ),
+    tracing: fc.record(
+      {
+        otlpEndpoint: some('http://c.test:4317', 'https://c.test:4318/v1/traces', 'odd'),
+        otlpProtocol: some('http'),
+        headers: some({ a: 'b' }),
+        randomSampling: some<unknown>(true, '0.1', 2),
+      },
+      optional,
+    ),
+    metrics: some<unknown>(
+      { fields: { add: { a: 'jwt.sub' } } },
+      { fields: { add: { 'b c': 'x' } } },
+      { remove: ['a'] },
+    ),
+    dns: some({ lookupFamily: 'V4Only' }, { lookupFamily: 'x' }),
+    backend: fc.record({ connectTimeout: durations, poolMaxSize: odd, keepalives: odd }, optional),
+    workerThreads: some<unknown>('4', '50%', 2),
+    session: odd,
+    zzz: odd,
+  },
+  optional,
+)
+
 /** Files with fields that have a counterpart, and values that nobody expects there. */
 export const files = fc.record(
   {
-    config: fc.record({ adminAddr: odd, logging: odd, tracing: odd, zzz: odd }, optional),
+    config: settings,
+    frontendPolicies: block(frontend),
     binds: fc.array(bind, { minLength: 1, maxLength: 2 }),
+    gateways: fc.dictionary(some('default', 'other'), gateway, { maxKeys: 2 }),
+    routes: fc.array(attached, { maxLength: 2 }),
+    policies: fc.array(targeted, { maxLength: 1 }),
+    llm,
+    mcp: fc
+      .tuple(mcp, fc.record({ port: some(3500), gateways: some('default'), policies: routePolicies }, optional))
+      .map(([one, other]) => ({ ...one, ...other })),
     backends: fc.array(
       fc
         .tuple(backend, fc.record({ policies: backendPolicies }, optional))
@@ -187,5 +311,5 @@ export const files = fc.record(
     workloads: odd,
     unknownSection: odd,
   },
-  { requiredKeys: ['binds'] },
+  { requiredKeys: [] },
 )

@@ -127,6 +127,38 @@ export const auth = some<unknown>(
   ...[{ azure: {} }, { copilot: {} }, { a: 1, b: 2 }, 'odd'],
 )
 
+const fields = fc.dictionary(some('x', 'http.method'), expressions, { maxKeys: 2 })
+const collector = {
+  host: hosts,
+  policies: some<unknown>({ backendTLS: {} }, { requestHeaderModifier: { set: { a: '$B' } } }),
+}
+
+/** Policies for all connections. */
+export const frontend: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  http: fc.record({ maxBufferSize: odd, http1IdleTimeout: durations, http1MaxHeaders: some(5) }, optional),
+  tcp: fc.record({ keepalives: odd }, optional),
+  tls: fc.record({ minVersion: some('TLS_V1_2', 'TLS_V1_3'), alpn: some(['h2'], [[104, 50]]) }, optional),
+  networkAuthorization: fc.record({
+    rules: fc.array(some('source.address == "10.0.0.1"', 'jwt.sub == "a"'), { maxLength: 2 }),
+  }),
+  proxyProtocol: fc.record({ version: some('v1', 'all'), mode: some('optional') }, optional),
+  connect: odd,
+  accessLog: fc.record(
+    { filter: expressions, add: fields, remove: texts('http.method', 'odd'), otlp: fc.record(collector, optional) },
+    optional,
+  ),
+  tracing: fc.record(
+    {
+      ...collector,
+      attributes: fields,
+      resources: fields,
+      randomSampling: some<unknown>(true, '0.5', 'jwt.sub'),
+      protocol: some('http'),
+    },
+    optional,
+  ),
+}
+
 /** Policies of routes. */
 export const policies: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   cors: fc.record(

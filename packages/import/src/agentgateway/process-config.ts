@@ -1,0 +1,102 @@
+import type { Field } from '../core/yaml-field.ts'
+import {
+  choice,
+  type Convert,
+  lost,
+  mapping,
+  type Members,
+  missing,
+  pairs,
+  scalar,
+  type Scope,
+} from './values/convert.ts'
+import { expression } from './values/expressions.ts'
+import { oldAccessLog, oldTracing } from './telemetry.ts'
+import { whyInvalid, whyInvalidConfig } from './values/validity.ts'
+
+const logging = mapping({
+  level: (field, scope) => {
+    if (!/^(?:off|error|warn|info|debug|trace)$/.test(field.text ?? ''))
+      return lost(field, 'modules have other names: docs/logs-and-metrics.md')
+    return scalar(field, scope)
+  },
+  format: choice({ text: 'text', json: 'json' }),
+})
+
+const SETTINGS: Members = {
+  adminAddr: scalar,
+  statsAddr: scalar,
+  readinessAddr: scalar,
+  enableIpv6: scalar,
+  connectionMinTerminationDeadline: scalar,
+  connectionTerminationDeadline: scalar,
+  dns: mapping({ lookupFamily: scalar, edns0: missing('there is no such option') }),
+  backend: mapping({
+    connectTimeout: scalar,
+    poolIdleTimeout: scalar,
+    poolMaxSize: scalar,
+    keepalives: missing('set tcp.keepalive of backends'),
+  }),
+  logging,
+  workerThreads: [
+    'workers',
+    (field, scope) =>
+      field.number === null ? lost(field, 'expected a number of threads') : (scalar(field, scope), field.number),
+  ],
+}
+
+const MISSING: Readonly<Record<string, string>> = {
+  session: 'the gateway creates a key; SESSION_KEY takes precedence: docs/mcp.md',
+  mcp: 'set sessionIdleTimeout of MCP backends',
+  database: 'records of requests: docs/admin-api.md',
+  storage: 'the config is a file',
+  modelCatalog: 'prices: docs/policies/backend-prices.md',
+  sensitiveHeaders: 'credentials are redacted by the names of headers',
+  customFunctions: 'expressions have no functions of your own',
+  localXdsPath: 'the config is in this file',
+  hbone: 'docs/mesh.md',
+  histograms: 'histograms have one form',
+  standardAttributes: 'docs/logs-and-metrics.md',
+}
+
+/** The settings of the process, and the policies for all connections that old files have there. */
+export function readProcessConfig(
+  field: Field | null,
+  scope: Scope,
+): { config: object; frontend: Readonly<Record<string, unknown>> } {
+  const config: Record<string, unknown> = {}
+  const frontend: Record<string, unknown> = {}
+  for (const [name, member] of field?.members ?? []) {
+    if (member.scalar === null) continue
+    const known = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined
+    if (known !== undefined) {
+      const [to, convert] = typeof known === 'function' ? [name, known] : known
+      const value = convert(member, scope)
+      const why = value === undefined ? null : whyInvalidConfig({ config: { [to]: value } }, scope, 2)
+      if (why !== null) lost(member, why)
+      else if (value !== undefined && !(typeof value === 'object' && Object.keys(value as object).length === 0))
+        config[to] = value
+    }
+    if (Object.hasOwn(MISSING, name)) member.notCarried(MISSING[name] ?? '')
+    if (name === 'tracing') put(frontend, 'tracing', member, oldTracing(member, scope), scope)
+    if (name === 'logging') put(frontend, 'accessLog', member, oldAccessLog(member, scope), scope)
+    if (name === 'metrics') put(frontend, 'metrics', member, metrics(member, scope), scope)
+  }
+  return { config, frontend }
+}
+
+function put(frontend: Record<string, unknown>, name: string, field: Field, value: unknown, scope: Scope): void {
+  if (value === undefined) return
+  const why = whyInvalid('frontend', name, value, scope)
+  if (why === null) frontend[name] = value
+  else lost(field, why)
+}
+
+const metrics: Convert = (field, scope) => {
+  const found = mapping({
+    remove: missing('all metrics are kept'),
+    fields: mapping({ add: pairs('name', 'expression', expression('log')) }),
+  })(field, scope) as { fields?: { add?: unknown[] } } | undefined
+  const add = found?.fields?.add ?? []
+  return add.length === 0 ? undefined : { attributes: { add } }
+}
