@@ -1,6 +1,6 @@
 import type { StatedBehavior } from '../core/test-file.ts'
 import { behaviorOf } from './behavior.ts'
-import type { HttpPort, HttpRule } from './model.ts'
+import type { HttpMatch, HttpPort, HttpRule } from './model.ts'
 
 const AUTHENTICATION = ['apiKeyAuthentication', 'basicAuthentication', 'jwtAuthentication', 'mcpAuthentication']
 
@@ -12,11 +12,18 @@ export function statedBehavior(ports: readonly HttpPort[], env: Readonly<Record<
   )
 }
 
+function isOfDiscovery({ path }: HttpMatch): boolean {
+  return path !== null && path.kind !== 'pattern' && path.path.startsWith('/.well-known')
+}
+
 function refused(rule: HttpRule): HttpRule {
   const required = AUTHENTICATION.filter((name) => {
     const policy = rule.policies[name] as { mode?: string } | undefined
     return policy !== undefined && (policy.mode ?? 'Strict') === 'Strict'
   })
   if (required.length === 0) return rule
+  // Discovery documents of MCP OAuth need no token.
+  if (required.includes('mcpAuthentication') && rule.matches.some(isOfDiscovery))
+    return { ...rule, outcome: { kind: 'untold' } }
   return { ...rule, policies: {}, outcome: { kind: 'status', status: 401 } }
 }

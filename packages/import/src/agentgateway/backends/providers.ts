@@ -50,6 +50,23 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
   },
 }
 
+/** Vendors with an OpenAI-compatible API, by their names in the source. */
+const PRESETS: Readonly<Record<string, string>> = {
+  baseten: 'baseten',
+  cerebras: 'cerebras',
+  cohere: 'cohere',
+  deepinfra: 'deepinfra',
+  deepseek: 'deepseek',
+  fireworks: 'fireworks',
+  groq: 'groq',
+  huggingface: 'huggingface',
+  mistral: 'mistral',
+  ollama: 'ollama',
+  openrouter: 'openrouter',
+  togetherai: 'together',
+  xai: 'xai',
+}
+
 const ALIASES: Readonly<Record<string, string>> = {
   openai: 'openAI',
   vertexai: 'vertex',
@@ -72,7 +89,9 @@ export function readProvider(entry: Field, scope: Scope): Provider | undefined {
 
 export function vendorOf(name: string): Vendor | undefined {
   const own = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name
-  return own !== undefined && Object.hasOwn(VENDORS, own) ? VENDORS[own] : undefined
+  if (own !== undefined && Object.hasOwn(VENDORS, own)) return VENDORS[own]
+  const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined
+  return preset === undefined ? undefined : { key: preset, members: model }
 }
 
 /** The connection of a provider, when it is not that of its vendor. */

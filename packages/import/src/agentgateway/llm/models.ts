@@ -76,7 +76,16 @@ function readModelProvider(field: Field, scope: Scope): Provider | undefined {
   named.carried()
   const params = field.get('params')
   const settings = params === null ? {} : membersOf(params, SETTINGS, scope)
-  return providerOf(vendor, settings, { members: {}, address: null })
+  const { model } = settings
+  // Without a model, the gateway would remove a prefix that ends in a slash from the name.
+  const name = field.get('name')?.text ?? ''
+  const isWhole = model === undefined && name.endsWith('/*') && !changesModel(field)
+  return providerOf(vendor, isWhole ? { model: name, ...settings } : settings, { members: {}, address: null })
+}
+
+/** Whether the model of the body is written by a policy. */
+function changesModel(field: Field): boolean {
+  return ['transformation', 'overrides'].some((each) => field.get(each)?.get('model') != null)
 }
 
 interface Connection {

@@ -7,6 +7,7 @@ import {
   list,
   lost,
   mapping,
+  type Members,
   membersOf,
   missing,
   scalar,
@@ -49,10 +50,10 @@ const requestBody: Convert = (field, scope) => {
 function extAuth(reference: Reference): Convert {
   return conditional((field, scope) => {
     const backendRef = reference(field, scope)
-    const { http, grpc, headers, ...rest } = membersOf(
+    const http = protocolOf(field, scope)
+    const { grpc, headers, ...rest } = membersOf(
       field,
       {
-        protocol: ['http', protocol],
         context: ['grpc', (each, inner) => ({ contextExtensions: dictionary()(each, inner) })],
         failureMode,
         includeRequestHeaders: ['headers', list(scalar)],
@@ -68,20 +69,31 @@ function extAuth(reference: Reference): Convert {
   })
 }
 
+const httpMembers: Members = {
+  path: requestExpression,
+  redirect: requestExpression,
+  body: missing('the body is not computed: forwardBody sends that of the client'),
+  includeResponseHeaders: ['allowedResponseHeaders', list(scalar)],
+  addRequestHeaders: dictionary(requestExpression),
+  metadata: ['responseMetadata', dictionary(expression('responseHead'))],
+}
+
 const protocol: Convert = mapping({
   grpc: mapping({
     context: ['contextExtensions', dictionary()],
     metadata: ['requestMetadata', dictionary(requestExpression)],
   }),
-  http: mapping({
-    path: requestExpression,
-    redirect: requestExpression,
-    body: missing('the body is not computed: forwardBody sends that of the client'),
-    includeResponseHeaders: ['allowedResponseHeaders', list(scalar)],
-    addRequestHeaders: dictionary(requestExpression),
-    metadata: ['responseMetadata', dictionary(expression('responseHead'))],
-  }),
+  http: mapping(httpMembers),
 })
+
+/** The protocol; old files have its name, and the members for HTTP beside it. */
+function protocolOf(field: Field, scope: Scope): unknown {
+  const own = field.get('protocol')
+  if (own?.text == null) return own === null ? undefined : protocol(own, scope)
+  if (own.text !== 'http' && own.text !== 'grpc') return lost(own, 'expected http or grpc')
+  own.carried()
+  return { [own.text]: own.text === 'http' ? membersOf(field, httpMembers, scope) : {} }
+}
 
 const bodyMode = capitalized('none', 'buffered', 'bufferedPartial', 'fullDuplexStreamed')
 const sendMode = capitalized('send', 'skip')

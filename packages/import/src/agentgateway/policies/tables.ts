@@ -119,7 +119,10 @@ const EARLY: PolicyTable = {
 }
 
 /** Policies of listeners, which run before routing. */
-export const LISTENER_POLICIES = EARLY
+export const LISTENER_POLICIES: PolicyTable = {
+  ...EARLY,
+  llm: reader('authorization', 'protection', missing('models beside routes: write a port of their own for them')),
+}
 
 /** Policies of routes. */
 export function routePolicies(hasRetry: boolean): PolicyTable {

@@ -125,16 +125,15 @@ export function pairs(name: string, value: string, convert: Convert = scalar): C
   }
 }
 
-/** A mapping of free names. */
+/** A mapping of free names; undefined when it is empty. */
 export function dictionary(convert: Convert = scalar): Convert {
   return (field, scope) => {
     if (!field.isMapping) return lost(field, 'expected a mapping')
-    return Object.fromEntries(
-      field.members.flatMap(([key, member]) => {
-        const found = convert(member, scope)
-        return found === undefined ? [] : [[key, found]]
-      }),
-    )
+    const found = field.members.flatMap(([key, member]) => {
+      const value = convert(member, scope)
+      return value === undefined ? [] : [[key, value] as const]
+    })
+    return found.length === 0 ? undefined : Object.fromEntries(found)
   }
 }
 

@@ -9,6 +9,8 @@ const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bjwt\s*(?:\.\s*\??rawToken\b|\[\s*["']rawToken["'])/, 'jwt.rawToken is not available'],
   [/\bvariables\s*\(/, 'variables() is not available'],
+  [/\bsource\s*\.\s*certificate\b(?!\s*\.)/, 'source.certificate has fields here, and is not the PEM text'],
+  [/\bllm\s*\.\s*cost\b(?!\s*\.)/, 'llm.cost is a number here'],
 ]
 
 /** An expression in CEL, with the variables and functions that the gateway has in this phase. */

@@ -1,0 +1,121 @@
+import * as fc from 'fast-check'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stringify } from 'yaml'
+import { gatewayChecks } from '../../../ctl/src/import/gateway-checks.ts'
+import type { ImportedConfig } from '../core/import-result.ts'
+import { importAgentgateway } from './import-agentgateway.ts'
+import { some } from './testing/policies.ts'
+
+function imported(config: unknown): ImportedConfig {
+  const source = { name: 'config.yaml', text: stringify(config) }
+  const result = importAgentgateway([source], () => 'there is no such file', gatewayChecks)
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  return result.value
+}
+
+interface PrintedRoute {
+  name: string
+  policies?: Record<string, { status?: number }>
+  backends?: object[]
+}
+
+/** The routes of the first listener of a config with these routes. */
+function routesOf(...routes: object[]): PrintedRoute[] {
+  const { config } = imported({ binds: [{ port: 3000, listeners: [{ routes }] }] })
+  return (config as { binds: { listeners: { routes: PrintedRoute[] }[] }[] }).binds[0]?.listeners[0]?.routes ?? []
+}
+
+const backends = [{ host: '127.0.0.1:9000' }]
+
+/** Policies that protect, each complete. */
+const PROTECTIONS: Readonly<Record<string, object>> = {
+  jwtAuth: { mode: 'strict', issuer: 'https://i.test/', jwks: { url: 'https://i.test/keys' } },
+  mcpAuthentication: { issuer: 'https://i.test/', jwks: { url: 'https://i.test/keys' } },
+  basicAuth: { realm: 'a', htpasswd: 'u:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=' },
+  apiKey: { mode: 'strict', keys: [{ key: 'k-alice-5c7d10e9' }] },
+  authorization: { rules: [{ allow: 'jwt.sub == "a"' }] },
+  mcpAuthorization: { rules: [{ deny: 'mcp.tool.name == "a"' }] },
+  extAuthz: { host: '127.0.0.1:9001', protocol: { grpc: { context: { a: 'b' } } } },
+  localRateLimit: [{ maxTokens: 5, tokensPerFill: 5, fillInterval: '1s' }],
+  remoteRateLimit: { host: '127.0.0.1:9001', domain: 'a', descriptors: [{ entries: [{ key: 'a', value: '"b"' }] }] },
+  csrf: { additionalOrigins: ['https://a.test'] },
+  backendTLS: { hostname: 'a.test' },
+  ai: { promptGuard: { request: [{ regex: { rules: [{ builtin: 'email' }] } }] } },
+}
+
+/** The mappings of a value, in which a field may be unknown; those of free names are left out. */
+function mappingsOf(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.entries(value).flatMap(([name, member]) => (name === 'context' ? [] : mappingsOf(member)))
+  return Array.isArray(value) ? below : [value as Record<string, unknown>, ...below]
+}
+
+test('policies that protect are carried, and close their route when a field of them is unknown', () => {
+  for (const [name, policy] of Object.entries(PROTECTIONS)) {
+    const [route] = routesOf({ name: 'a', policies: { [name]: policy }, backends })
+    assert.equal(route?.policies?.['directResponse'], undefined, name)
+    assert.notEqual(Object.keys(route?.policies ?? {}).length, 0, name)
+  }
+  fc.assert(
+    fc.property(some(...Object.keys(PROTECTIONS)), fc.nat(), (name, index) => {
+      const policy: unknown = structuredClone(PROTECTIONS[name])
+      const places = mappingsOf(policy)
+      const place = places[index % places.length] ?? assert.fail('no mapping')
+      place['zzz'] = 1
+      const [route] = routesOf({ name: 'a', policies: { [name]: policy }, backends })
+      assert.equal(route?.policies?.['directResponse']?.status, 403)
+      assert.equal(route?.backends, undefined)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a limit never admits more than the one of the source', () => {
+  const seconds = { Seconds: 1, Minutes: 60, Hours: 3_600 }
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5_000 }),
+      fc.integer({ min: 0, max: 5_000 }),
+      fc.integer({ min: 1, max: 200_000 }),
+      (fill, more, interval) => {
+        const limit = { maxTokens: fill + more, tokensPerFill: fill, fillInterval: `${interval}s` }
+        const [route] = routesOf({ name: 'a', policies: { localRateLimit: [limit] }, backends })
+        const policy = route?.policies?.['rateLimit'] as
+          | { local: { requests: number; unit: keyof typeof seconds; burst?: number }[] }
+          | undefined
+        if (policy === undefined) return assert.equal(route?.policies?.['directResponse']?.status, 403)
+        const [{ requests, unit, burst = 0 } = assert.fail('no limit')] = policy.local
+        assert.equal(requests + burst, fill + more)
+        assert.ok(requests / seconds[unit] <= fill / interval + 1e-9)
+        assert.ok(seconds[unit] <= interval)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('routes that match equally well are in the order of their names, and others in that of the file', () => {
+  const match = (pathPrefix: string) => ({ matches: [{ path: { pathPrefix } }], backends })
+  const names = (...routes: object[]) => routesOf(...routes).map(({ name }) => name)
+  assert.deepEqual(names({ name: 'b', ...match('/a') }, { name: 'a', ...match('/a') }), ['a', 'b'])
+  assert.deepEqual(names({ name: 'b', ...match('/a') }, { name: 'a', ...match('/b') }), ['b', 'a'])
+})
+
+test('authentication without a mode is optional', () => {
+  const [route] = routesOf({ policies: { apiKey: { keys: [{ key: 'k-alice-5c7d10e9' }] } }, backends })
+  assert.equal((route?.policies?.['apiKeyAuthentication'] as { mode?: string } | undefined)?.mode, 'Optional')
+})
+
+test('variables become variables, with their defaults, and other texts with $ stay as they are', () => {
+  const { config, behavior } = imported({
+    binds: [
+      {
+        port: '$PORT',
+        listeners: [{ routes: [{ backends: [{ host: '${HOST:-a.test}:80' }, { host: 'b.test:80' }] }] }],
+      },
+    ],
+  })
+  assert.deepEqual(Object.keys(behavior.env), ['PORT', 'HOST'])
+  assert.match(JSON.stringify(config), /\$\{HOST:-a\.test\}:80/)
+})
