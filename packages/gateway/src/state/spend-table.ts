@@ -148,31 +148,53 @@ export class SpendTable {
     return count
   }
 
-  /** The spent amounts, without those that are only reserved, as plain data. */
-  save(): SavedSpending {
-    const slots: [slot: number, owner: string, state: string][] = []
-    const words = new Map<number, bigint>()
+  /**
+   * The spent amounts, without those that are only reserved, as plain data. Writing big integers as text is slow, so `known`
+   * keeps the slots of the last call, for the next one.
+   */
+  save(known: Map<number, KnownSlot> = new Map()): SavedSpending {
+    const used: number[] = []
+    const words: bigint[] = []
     // Most slots are free, and a load of a big integer for each of them would cost more than the rest.
     const halves = new Uint32Array(this.#words.buffer, 0, this.#words.length * 2)
     for (let slot = 0; slot < this.#slots; slot++) {
       const at = (this.#slotAt(slot) + 1) * 2
       if (halves[at] === 0 && halves[at + 1] === 0) continue
-      const word = Atomics.load(this.#words, this.#slotAt(slot) + 1)
-      if (amountOf(word) > 0) words.set(slot, word)
+      used.push(slot)
+      words.push(Atomics.load(this.#words, this.#slotAt(slot) + 1))
     }
     // Leases are read last: a call that ends in between counts as reserved, which is too much rather than too little.
+    const held = this.#heldBySlot()
+    const slots: SavedSlot[] = []
+    for (let index = 0; index < used.length; index++) {
+      const [slot = 0, word = 0n] = [used[index], words[index]]
+      const leases = held.get(slot)
+      const last = known.get(slot)
+      if (leases === undefined && last?.word === word) {
+        slots.push(last.saved)
+        continue
+      }
+      if (amountOf(word) === 0) continue
+      const owner = last?.saved[1] ?? String(Atomics.load(this.#words, this.#slotAt(slot)))
+      const saved: SavedSlot = [slot, owner, String(leases === undefined ? word : withoutLeases(word, leases))]
+      slots.push(saved)
+      if (leases === undefined) known.set(slot, { word, saved })
+    }
+    return { salt: this.#salt, slots }
+  }
+
+  /** The reserved amounts, with their periods, by slot. */
+  #heldBySlot(): Map<number, bigint[]> {
+    const held = new Map<number, bigint[]>()
     for (let lease = 0; lease < LEASES; lease++) {
       const at = this.#leaseAt(lease)
       if (Atomics.load(this.#words, at) <= CLOSING) continue
-      const [slot, held] = [Number(Atomics.load(this.#words, at + 1)), Atomics.load(this.#words, at + 2)]
-      const word = words.get(slot)
-      if (word === undefined || periodOf(word) !== periodOf(held)) continue
-      words.set(slot, wordOf(periodOf(word), Math.max(0, amountOf(word) - amountOf(held))))
+      const [slot, word] = [Number(Atomics.load(this.#words, at + 1)), Atomics.load(this.#words, at + 2)]
+      const others = held.get(slot)
+      if (others === undefined) held.set(slot, [word])
+      else others.push(word)
     }
-    for (const [slot, word] of words) {
-      slots.push([slot, String(Atomics.load(this.#words, this.#slotAt(slot))), String(word)])
-    }
-    return { salt: this.#salt, slots }
+    return held
   }
 
   /** Fills new memory with amounts that `save` returned; called before any thread uses the memory. */
@@ -220,7 +242,22 @@ export class SpendTable {
 /** The amounts of a table as JSON; words are decimal texts. */
 export interface SavedSpending {
   readonly salt: string
-  readonly slots: readonly (readonly [slot: number, owner: string, state: string])[]
+  readonly slots: readonly SavedSlot[]
+}
+
+type SavedSlot = readonly [slot: number, owner: string, state: string]
+
+/** A slot as it was saved. */
+export interface KnownSlot {
+  readonly word: bigint
+  readonly saved: SavedSlot
+}
+
+/** The word of a slot without the amounts that are only reserved. */
+function withoutLeases(word: bigint, leases: readonly bigint[]): bigint {
+  const period = periodOf(word)
+  const held = leases.reduce((sum, lease) => sum + (periodOf(lease) === period ? amountOf(lease) : 0), 0)
+  return wordOf(period, Math.max(0, amountOf(word) - held))
 }
 
 /** A reservation in the table. The id changes whenever the lease is renewed. */

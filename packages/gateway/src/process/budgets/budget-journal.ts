@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { isPartTable, PartTable, type SavedParts } from '../../state/part-table.ts'
-import { type SavedSpending, SpendTable } from '../../state/spend-table.ts'
+import { type KnownSlot, type SavedSpending, SpendTable } from '../../state/spend-table.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 
@@ -24,6 +24,8 @@ export class BudgetJournal {
   readonly #log: Logger
   /** The tables of the file, also those that the live config does not have: a config that has them again continues. */
   readonly #saved: Map<string, SavedTable>
+  /** The slots of each table at the last save. */
+  readonly #known = new WeakMap<SharedArrayBuffer, Map<number, KnownSlot>>()
   #written = ''
   #timer: NodeJS.Timeout | null = null
   #warnedAt = -Infinity
@@ -74,7 +76,7 @@ export class BudgetJournal {
 
   #save(all: TableSet): void {
     for (const [id, buffer] of all) {
-      if (isBudgetTable(id)) this.#saved.set(id, saveTable(id, buffer))
+      if (isBudgetTable(id)) this.#saved.set(id, this.#saveTable(id, buffer))
     }
     const text = JSON.stringify({ version: VERSION, tables: Object.fromEntries(this.#saved) })
     if (text === this.#written) return
@@ -85,6 +87,13 @@ export class BudgetJournal {
     } catch (error) {
       this.#warn(error as Error)
     }
+  }
+
+  #saveTable(id: string, buffer: SharedArrayBuffer): SavedTable {
+    if (isPartTable(id)) return new PartTable(buffer).save()
+    const known = this.#known.get(buffer) ?? new Map<number, KnownSlot>()
+    this.#known.set(buffer, known)
+    return new SpendTable(buffer, Math.random).save(known)
   }
 
   /** Budgets continue in memory while the file cannot be written. */
@@ -121,10 +130,6 @@ function otherOwner(lock: string): number | null {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner : null
   }
-}
-
-function saveTable(id: string, buffer: SharedArrayBuffer): SavedTable {
-  return isPartTable(id) ? new PartTable(buffer).save() : new SpendTable(buffer, Math.random).save()
 }
 
 function isBudgetTable(id: string): boolean {
