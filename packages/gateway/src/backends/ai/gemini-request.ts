@@ -1,4 +1,3 @@
-import type { FormatName } from '@portico/chat'
 import type { Json, MemberEdits } from '@portico/http/json'
 import { parameterValues, targetPath, targetQuery } from '../../formats/query-parameters.ts'
 import type { Failure } from '../../pipeline/context/failure.ts'
@@ -51,8 +50,8 @@ function decoded(text: string): string | null {
 }
 
 /** Whether a client wants its stream as one JSON list, which is what Google's API sends unless it is asked for events. */
-export function asksForList(format: FormatName, target: string): boolean {
-  return format === 'gemini' && !formsOf(target).includes('sse')
+export function asksForList(target: string): boolean {
+  return !formsOf(target).includes('sse')
 }
 
 /** The first form of responses that the gateway does not write; null when there is none. */

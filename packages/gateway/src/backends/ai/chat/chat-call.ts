@@ -7,7 +7,8 @@ import { follow, nowOrLater } from '../../../pipeline/call/follow.ts'
 import { readStart } from '../../../pipeline/body/buffered-body.ts'
 import { MAX_ERROR_BYTES, NOT_NEEDED } from '../answer-faults.ts'
 import { AnswerLosses } from './answer-losses.ts'
-import { eventsOfList, isListStream, ListBody, sendStream } from './json-list-body.ts'
+import { headersFor } from '../client-response.ts'
+import { eventsOfList, isListStream, ListBody, sendGemini } from './json-list-body.ts'
 import { DeferredBody, type ResponseObserver, type StreamGuard } from './stream-body.ts'
 import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { guardContext, noteUnexamined, noteVerdicts } from '../../../llm/guards/prompt-guards.ts'
@@ -179,8 +180,11 @@ export class ChatCall implements ModelCall {
     const deferred = new DeferredBody(body, work, () => {
       const error = work.firstError
       if (client.isOver || (error !== null && call.failsOver(error, headers))) return deferred.cancel(NOT_NEEDED)
-      if (error === null)
-        return sendStream(client, { format: this.#chat.format.name, target: this.#chat.target, headers }, deferred)
+      if (error === null) {
+        // Other formats do not run the code of lists.
+        if (this.#chat.format.name === 'gemini') return sendGemini(client, this.#chat.target, headers, deferred)
+        return client.send(200, headersFor(headers, 'text/event-stream'), deferred)
+      }
       // Nothing was sent to the client yet, so the client gets the error with the provider's status.
       deferred.cancel(NOT_NEEDED)
       if (error.code === STREAM_BROKEN) client.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)

@@ -73,13 +73,9 @@ function inOneLine(element: Buffer): Buffer {
   return element
 }
 
-/** Sends a stream of events to the client, or the list that the client asked for. */
-export function sendStream(
-  client: ClientResponse,
-  { format, target, headers }: { format: FormatName; target: string; headers: HeaderBlock },
-  body: Source,
-): void {
-  if (!asksForList(format, target)) return client.send(200, headersFor(headers, 'text/event-stream'), body)
+/** Sends a stream of events to a client of Google's API, or the list that the client asked for. */
+export function sendGemini(client: ClientResponse, target: string, headers: HeaderBlock, body: Source): void {
+  if (!asksForList(target)) return client.send(200, headersFor(headers, 'text/event-stream'), body)
   client.send(200, headersFor(headers, 'application/json'), new EventsAsList(body))
 }
 

@@ -11,7 +11,7 @@ import { NOT_NEEDED, tooLarge, UNREADABLE } from '../answer-faults.ts'
 import type { ResponseObserver } from './stream-body.ts'
 import { headersFor } from '../client-response.ts'
 import type { FailoverCall } from '../failover-call.ts'
-import { sendStream } from './json-list-body.ts'
+import { sendGemini } from './json-list-body.ts'
 import type { SentChat } from './prepare-chat.ts'
 
 interface AnswerParts {
@@ -158,8 +158,10 @@ export class WholeAnswer implements StartObserver {
     }
     const encoder = this.#format.createStreamEncoder(context)
     const stream = events.map((event) => encoder.event(event)).join('') + encoder.end()
-    const to = { format: this.#format.name, target: prepared.call.clientTarget, headers }
-    sendStream(this.#call.client, to, sourceOf(Buffer.from(stream)))
+    const body = sourceOf(Buffer.from(stream))
+    const { client } = this.#call
+    if (this.#format.name === 'gemini') sendGemini(client, prepared.call.clientTarget, headers, body)
+    else client.send(200, headersFor(headers, 'text/event-stream'), body)
   }
 }
 
