@@ -56,7 +56,8 @@ export function readContent(block: ContentBlock, around: Surroundings): Content 
   const response = responseHeaders(scope)
   const conditions = [...(location === null ? [] : scope.own), ...(around.server.block ?? [])]
   const denying = conditions.filter((each) => each.name === 'if').filter((each) => noteIf(each))
-  const internal = scope.here('internal')
+  // Locations within an internal one are internal too.
+  const internal = scope.one('internal')
   if (internal !== null) internal.carried()
   if (internal !== null && !block.isInside) return reply(block, 404, 'not found\n')
   // `break` of the location itself ends its directives of the rewrite module.
@@ -115,7 +116,8 @@ function namedContent(block: ContentBlock, target: Directive, before: Access, ar
 
 /** The content of a `return`, which comes before the rules of access of its own block. */
 function returnedContent(block: ContentBlock, returned: Directive, response: object, around: Surroundings): Content {
-  const page = errorPageOf(block.scope, returned)
+  const isLimited = block.scope.here('limit_except') !== null
+  const page = isLimited ? null : errorPageOf(block.scope, returned)
   if (page !== null) {
     const target = page.name === null || block.before !== null ? undefined : around.named.get(page.name)
     if (target === undefined) {
@@ -125,7 +127,8 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
     for (const each of [page.directive, returned]) each.carried()
     return namedContent(block, target, NOTHING_CHECKED, around)
   }
-  const found = readReturn(returned)
+  // It does not respond to requests that limit_except denies.
+  const found = isLimited ? 'limit_except comes first' : readReturn(returned)
   if (typeof found !== 'string') {
     const checked = block.before?.policies ?? {}
     const content = statusContent({ ...checked, ...found.policies, ...response }, found.status)

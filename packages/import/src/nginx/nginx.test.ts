@@ -33,6 +33,30 @@ test('a named location that responds is behind the access rules of the location 
   })
 })
 
+test('locations within an internal one are internal too', () => {
+  const routes = routesOf(
+    'location /a/ {',
+    'internal;',
+    'proxy_pass http://a:1;',
+    'location /a/b/ { proxy_pass http://a:2; } }',
+  )
+  for (const { name, policies } of routes) {
+    assert.deepEqual(policies, { directResponse: { status: 404, body: 'not found\n' } }, name)
+  }
+  assert.equal(routes.length, 5)
+})
+
+test('methods that are denied get neither a redirect nor a text', () => {
+  for (const change of ['rewrite ^/a/(.*)$ /b/$1 last;', 'rewrite ^ /b permanent;', 'return 200 "text";']) {
+    const routes = routesOf(
+      `location /a/ { limit_except GET { deny all; } ${change} }`,
+      'location / { proxy_pass http://a:1; }',
+    )
+    const route = routes.find(({ name }) => name === 'a')
+    assert.equal((route?.policies?.['directResponse'] as { status: number } | undefined)?.status, 501, change)
+  }
+})
+
 test('rules of access are those of the nearest level that has one of them', () => {
   const [route] = routesOf('deny all;', 'location / { allow 10.0.0.0/8; deny all; proxy_pass http://a:1; }')
   assert.deepEqual(route?.policies?.['authorization'], { rules: [OFFICE] })

@@ -89,7 +89,7 @@ const REWRITES = [
 ]
 
 const action = fc.record({
-  handler: fc.nat(8),
+  handler: fc.nat(12),
   uri: fc.constantFrom('', '', '/', '/z', '/z/y/'),
   rewrites: fc.oneof(
     { weight: 4, arbitrary: fc.constant<string[]>([]) },
@@ -136,7 +136,13 @@ const servers = fc.record({
 type RandomServer = typeof servers extends fc.Arbitrary<infer Value> ? Value : never
 
 function printLocation({ head, handler, uri, rewrites, nested }: RandomLocation, origins: readonly number[]): string {
-  const actions = ['return 418 "teapot";', 'return 302 /moved;', 'try_files $uri @named;', 'deny all;']
+  const actions = [
+    ...['return 418 "teapot";', 'return 302 /moved;', 'try_files $uri @named;', 'deny all;'],
+    'error_page 418 = @named; return 418;',
+    `internal; proxy_pass http://127.0.0.1:${origins[2]};`,
+    `limit_except POST { deny all; } proxy_pass http://127.0.0.1:${origins[3]};`,
+    `allow 192.0.2.0/24; deny all; try_files $uri @named;`,
+  ]
   const main =
     actions[handler - 5] ??
     `proxy_pass http://127.0.0.1:${origins[handler]}${uri};${handler === 0 ? ' proxy_set_header Host $host;' : ''}`

@@ -24,7 +24,7 @@ interface RewrittenLocation {
   scopeOf(this: void, location: Location): Scope
 }
 
-/** The routes of a location with `rewrite`; null for a location without. */
+/** The routes of a location with `rewrite`; null for a location whose requests none of them changes. */
 export function rewrittenRoutes(
   { location, match, top, scopeOf }: RewrittenLocation,
   around: Surroundings,
@@ -32,7 +32,8 @@ export function rewrittenRoutes(
   const at = location.directive
   const scope = scopeOf(location)
   const directives = rewritesBeforeReturn(scope.own)
-  if (directives.length === 0) return null
+  // Clients do not reach an internal location.
+  if (directives.length === 0 || scope.one('internal') !== null) return null
   const block = { location, scope, at, path: null, isInside: false, before: null }
   const closed = (why: string): RewrittenRoute[] => {
     if (!at.isMarked) at.carried()
@@ -40,8 +41,9 @@ export function rewrittenRoutes(
     const [first = at] = directives
     return [{ location, match, at, ...reply(block, 501, `not imported: rewrite at ${positionText(first.at)}\n`) }]
   }
-  const rewrites = inOrder(directives)
+  const rewrites = inOrder(directives, scope)
   if (typeof rewrites === 'string') return closed(rewrites)
+  if (scope.here('limit_except') !== null) return closed('it does not change requests that limit_except denies')
   if (!at.isMarked) at.carried()
   const routes: RewrittenRoute[] = []
   for (const rewrite of rewrites) {
@@ -74,7 +76,7 @@ export function serverRewrites(
     new Scope(directive.block ?? [], parent === null ? scope : scopeOf(parent))
   const directives = rewritesBeforeReturn(server.block ?? [])
   const base = { location: null, at: server }
-  const rewrites = inOrder(directives)
+  const rewrites = inOrder(directives, scope)
   if (typeof rewrites === 'string') {
     for (const each of directives) each.notCarried(`${rewrites}; requests to the server get 501 until you replace it`)
     const closed = reply(
@@ -106,13 +108,15 @@ function rewritesBeforeReturn(block: readonly Directive[]): Directive[] {
 }
 
 /** The rewrites, of which the first one that fits ends the others; a text says why that is not so. */
-function inOrder(directives: readonly Directive[]): Rewrite[] | string {
+function inOrder(directives: readonly Directive[], scope: Scope): Rewrite[] | string {
+  const hasReturn = scope.here('return') !== null
   const found: Rewrite[] = []
   for (const [index, directive] of directives.entries()) {
     const rewrite = readRewrite(directive)
     if (typeof rewrite === 'string') return rewrite
     const isOpen = rewrite.effect.kind === 'path' && directive.args[2] === undefined
-    if (isOpen && index < directives.length - 1) return 'a rewrite without a flag goes on to the next one'
+    if (isOpen && (hasReturn || index < directives.length - 1))
+      return 'a rewrite without a flag goes on to what follows'
     found.push(rewrite)
   }
   return found

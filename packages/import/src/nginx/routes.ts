@@ -108,9 +108,15 @@ function slashRedirect(location: Location, top: readonly Location[]): Omit<Locat
     siblings.some((each) => isPrefix(each) && each.path === location.path && isProxied(each))
   )
     return []
-  const redirect = { requestRedirect: { path: { full: location.path }, status: 301 } }
   const match: HttpMatch = { ...ANY_MATCH, path: { kind: 'exact', path } }
-  return [{ location, match, at: directive, ...statusContent(redirect, 301) }]
+  const hidden = statusContent({ directResponse: { status: 404, body: 'not found\n' } }, 404)
+  const first = siblings.find((each) => each.kind === '=' && each.path === location.path) ?? location
+  const redirect = { requestRedirect: { path: { full: location.path }, status: 301 } }
+  return [{ location, match, at: directive, ...(isInternal(first) ? hidden : statusContent(redirect, 301)) }]
+}
+
+function isInternal({ directive, parent }: Location): boolean {
+  return directive.block?.some(({ name }) => name === 'internal') === true || (parent !== null && isInternal(parent))
 }
 
 /** The routes in the config. */
