@@ -14,7 +14,7 @@ import { peers } from './peers/index.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
 import { selfTimes } from './profile.mjs'
 import { insertResult } from './results.mjs'
-import { scenarios } from './scenarios.mjs'
+import { groups, scenarios } from './scenarios.mjs'
 import { answerTo, INITIALIZED, toolCall } from './tool-call.mjs'
 import { addRatios, renderBars, renderTable } from './table.mjs'
 
@@ -219,6 +219,13 @@ test('unknown scenarios, peers and numbers on the command line are rejected', ()
   ]) {
     assert.ok(readOptions(args, known).problem, args.join(' '))
   }
+})
+
+test('the name of a group stands for its scenarios, which all exist', () => {
+  const known = { scenarios: scenarios.map(({ name }) => name), peers: ['nginx'], groups }
+  const { only } = readOptions(['--only', 'last-rows,post'], known)
+  assert.deepEqual(only, [...groups['last-rows'], 'post'])
+  for (const name of Object.values(groups).flat()) assert.ok(known.scenarios.includes(name), name)
 })
 
 test('self time of a profile is summed by function and idle time is left out', () => {

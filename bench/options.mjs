@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 export const USAGE = `node bench/run.mjs [options]
   --quick              about two minutes instead of ten
-  --only a,b           only these scenarios
+  --only a,b           only these scenarios; last-rows is the comparison with compiled gateways
   --peers a,b          only these proxies
   --variant a,b        only the variants of scenarios whose name has one of these texts
   --seconds n          seconds of each fixed load
@@ -43,7 +43,8 @@ export function readOptions(args, known) {
   if (values.seconds !== undefined) times.seconds = times.saturatedSeconds = Number(values.seconds)
   if (values.rounds !== undefined) times.rounds = Number(values.rounds)
   if (!(times.seconds > 0) || !(times.rounds >= 1)) return { problem: '--seconds and --rounds take a positive number' }
-  const only = values.only?.split(',') ?? known.scenarios
+  const groups = known.groups ?? {}
+  const only = values.only?.split(',').flatMap((name) => groups[name] ?? [name]) ?? known.scenarios
   const named = values.peers?.split(',') ?? known.peers.filter((name) => name !== 'before')
   const peers = [...named, ...(values.before ? ['before'] : [])]
   const stranger =

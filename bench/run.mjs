@@ -21,7 +21,7 @@ import { readOptions, USAGE } from './options.mjs'
 import { startOrigin, startServices } from './origins/origin.mjs'
 import { peers } from './peers/index.mjs'
 import { keepResult } from './results.mjs'
-import { scenarios } from './scenarios.mjs'
+import { groups, scenarios } from './scenarios.mjs'
 import { makeToken } from './token.mjs'
 import { addRatios, renderBars, renderTable } from './table.mjs'
 
@@ -42,6 +42,7 @@ const ALONE = ['cel', ...commandNames]
 
 const options = readOptions(process.argv.slice(2), {
   scenarios: [...scenarios.map(({ name }) => name), ...ALONE],
+  groups,
   peers: peers.map(({ name }) => name),
 })
 if (options.help || options.problem) {

@@ -11,9 +11,9 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 /**
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, logs?: boolean, rps?: number, crowd?: number,
- *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
+ *   paceMs?: number, perSecond?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number, keys?: number, rules?: Rules, extension?: Extension }[] }} Scenario
- *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services
+ *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream, 0 for all at once; `perSecond`: streams that begin each second in all, as many as fit when left out; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services
  * @typedef {'Enforce' | 'Shadow'} Rules
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis', stored?: number }} Chat
@@ -274,6 +274,26 @@ export const scenarios = [
     ],
   },
   {
+    name: 'stream-burst',
+    title: '200 streams a second of 100 events, all at once; per event',
+    kind: 'stream',
+    crowd: 8,
+    paceMs: 0,
+    perSecond: 200,
+    variants: [NGINX, FORWARDER, NATIVE, ...OTHERS],
+    bars: [],
+  },
+  {
+    name: 'stream-few',
+    title: '4 streams a second of 100 events, one each 5 ms; per event',
+    kind: 'stream',
+    crowd: 4,
+    paceMs: 5,
+    perSecond: 4,
+    variants: [NGINX, FORWARDER, NATIVE, ...OTHERS],
+    bars: [{ ratio: 1.1, of: NATIVE.label, to: FORWARDER.label }],
+  },
+  {
     name: 'mcp',
     title: 'tools/call echo, one Streamable HTTP target',
     kind: 'tools',
@@ -340,3 +360,9 @@ export const scenarios = [
     ],
   },
 ]
+
+/** Names that stand for several scenarios. */
+export const groups = {
+  /** The comparison with compiled gateways. */
+  'last-rows': ['get', 'tls', 'h2c', 'chat', 'stream-burst', 'stream', 'stream-few', 'start', 'start5000', 'reload'],
+}

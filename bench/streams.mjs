@@ -1,15 +1,15 @@
-// Clients of streams: `node streams.mjs <url> <request file> <concurrent streams> <streams per client>`. Prints one line of
-// JSON: complete streams, incomplete ones, and the duration.
+// Clients of streams: `node streams.mjs <url> <request file> <concurrent streams> <streams per client> <ms between the starts
+// of two streams of a client>`. Prints one line of JSON: complete streams, incomplete ones, and the duration.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const [url, file, lanes, each] = process.argv.slice(2)
+const [url, file, lanes, each, betweenMs] = process.argv.slice(2)
 const { hostname, port } = new URL(url)
 const { request, last } = JSON.parse(readFileSync(file, 'utf8'))
 const STUCK_MS = 30_000
 // Streams that start together would stay in step and send their events in bursts.
-const SPREAD_MS = 200
+const SPREAD_MS = Math.max(200, Number(betweenMs))
 
 const begun = performance.now()
 const outcomes = await Promise.all(Array.from({ length: Number(lanes) }, (_, lane) => runLane(lane)))
@@ -24,13 +24,18 @@ async function runLane(lane) {
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: hostname, noDelay: true })
     let whole = 0
+    let begun = 0
     let head = ''
     let tail = ''
     socket.setEncoding('latin1')
     socket.setTimeout(STUCK_MS, () => socket.destroy())
     socket.on('error', () => socket.destroy())
     socket.on('close', () => resolve(whole))
-    socket.on('connect', () => socket.write(request))
+    const begin = () => {
+      begun = performance.now()
+      socket.write(request)
+    }
+    socket.on('connect', begin)
     socket.on('data', (text) => {
       if (head.length < 12) head += text.slice(0, 12)
       tail = (tail + text).slice(-400)
@@ -39,7 +44,9 @@ async function runLane(lane) {
       if (!tail.includes(last) || whole === Number(each)) return socket.destroy()
       head = ''
       tail = ''
-      socket.write(request)
+      const left = begun + Number(betweenMs) - performance.now()
+      if (left > 0) setTimeout(begin, left)
+      else begin()
     })
   })
 }

@@ -7,14 +7,18 @@ import { freePort, untilAnswers } from '../ports.mjs'
 import { measured, noteForeign, residentMb, startAll, summarize } from './shared.mjs'
 
 const AGAIN_SECONDS = 1
+/** Half of the connections of a warm-up, at least. */
+const WARM_CROWD = 32
+/** The streams that a connection is expected to finish in a second when nothing delays them. */
+const UNPACED = 20
 
 export async function measureStream(scenario, bench) {
   const { seconds, warmSeconds, rounds } = bench.times
   const { contenders, rows, stop } = await startStreams(scenario, bench)
   const steps = new Map(contenders.map((contender) => [contender, []]))
   // The warm-up runs twice as many streams, because a just-in-time compiler needs many events.
-  for (const contender of contenders)
-    await runStreams(contender, { ...scenario, crowd: 2 * scenario.crowd }, warmSeconds)
+  const warm = { ...scenario, crowd: 2 * Math.max(scenario.crowd, WARM_CROWD), perSecond: undefined }
+  for (const contender of contenders) await runStreams(contender, warm, warmSeconds)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       // The proxy has been idle while the others were measured, and has released memory.
@@ -46,12 +50,14 @@ export async function streamStep(contender, scenario, seconds) {
   return { cpu: step.cpu, notes: [...step.notes, ...noteForeign(step)] }
 }
 
-async function runStreams({ target, dir, chat }, { crowd, paceMs }, seconds) {
-  const streamSeconds = (EVENTS * paceMs) / 1000
+async function runStreams({ target, dir, chat }, { crowd, paceMs, perSecond }, seconds) {
+  const betweenSeconds = perSecond === undefined ? 0 : crowd / perSecond
+  const streamSeconds = Math.max((EVENTS * paceMs) / 1000, betweenSeconds, 1 / UNPACED)
   const each = Math.max(1, Math.round(seconds / streamSeconds))
   const file = join(dir, 'load', 'stream.json')
   writeFileSync(file, JSON.stringify({ request: requestText(target), last: LAST_EVENT[chat.client] }))
-  const args = [join(import.meta.dirname, '../streams.mjs'), target.url, file, String(crowd), String(each)]
+  const args = [join(import.meta.dirname, '../streams.mjs'), target.url, file]
+  args.push(String(crowd), String(each), String(betweenSeconds * 1000))
   const limitMs = each * streamSeconds * 4000 + 60_000
   const { stdout, timedOut } = await runChild(process.execPath, args, limitMs)
   if (timedOut || stdout === '') return null

@@ -1,4 +1,4 @@
-// A minimal origin of streamed responses: `node stream.mjs <port> <ms between events>`. Anything but a chat gets a
+// A minimal origin of streamed responses: `node stream.mjs <port> <ms between events>`, 0 for all at once. Anything but a chat gets a
 // small reply.
 import { createServer } from 'node:net'
 import { PATHS, streamEvents } from '../chat.mjs'
@@ -29,6 +29,7 @@ createServer({ noDelay: true }, (socket) => {
 
 function stream(socket, chunks) {
   socket.write(HEAD)
+  if (paceMs === 0) return void socket.write(Buffer.concat([...chunks, Buffer.from(LAST_CHUNK)]))
   let sent = 0
   const timer = setInterval(() => {
     socket.write(chunks[sent++])
