@@ -29,17 +29,18 @@ async function send(gateway: WithPort, session: string, message: JsonObject): Pr
   })
 }
 
-/** Gives the response, whether it came as JSON or as events. */
+/** Gives the response, whether it came as JSON or as events; notifications may come before it. */
 export async function post(
   gateway: WithPort,
   session: string,
   method: string,
   params: JsonObject = {},
 ): Promise<JsonObject> {
-  const response = await send(gateway, session, { id: ++lastId, method, params })
+  const id = ++lastId
+  const response = await send(gateway, session, { id, method, params })
   const text = await response.text()
-  const data = /^data: (.*)$/m.exec(text)?.[1] ?? text
-  return JSON.parse(data) as JsonObject
+  const events = Array.from(text.matchAll(/^data: (.*)$/gm), ([, data = '']) => JSON.parse(data) as JsonObject)
+  return events.find((message) => message['id'] === id) ?? events[0] ?? (JSON.parse(text) as JsonObject)
 }
 
 /** The result of a request that must not fail. */
