@@ -1,7 +1,7 @@
 // Packs the programs for users without a checkout: `out/*.tgz`, each with its bill of materials inside and beside it, and the
 // Node of this platform once for all of them. Users whose own Node is recent enough do not need that package.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildUi } from '../build-ui.mjs'
@@ -45,10 +45,13 @@ packNode()
 /** Packs the Node that `npm ci` installed, without its headers and without symbols for debuggers. */
 function packNode() {
   const platform = `${process.platform}-${process.arch}`
-  const source = join(root, 'node_modules', `node-${platform}`)
+  const names = [`node-${platform}`, `node-bin-${platform}`]
+  const source = names.map((name) => join(root, 'node_modules', name)).find((folder) => existsSync(folder))
+  if (source === undefined) throw new Error(`npm ci installed no Node for ${platform}`)
   const staged = join(out, 'node')
   mkdirSync(join(staged, 'bin'), { recursive: true })
-  writeFileSync(join(staged, 'bin/node'), trimElf(readFileSync(join(source, 'bin/node'))), { mode: 0o755 })
+  const program = readFileSync(join(source, 'bin/node'))
+  writeFileSync(join(staged, 'bin/node'), isElf(program) ? trimElf(program) : program, { mode: 0o755 })
   cpSync(join(source, 'LICENSE'), join(staged, 'LICENSE'))
   const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const manifest = {
@@ -62,6 +65,11 @@ function packNode() {
   }
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   packed(staged)
+}
+
+/** Programs of other systems than Linux are packed as they are. */
+function isElf(program) {
+  return program.subarray(0, 4).toString('latin1') === '\x7fELF'
 }
 
 /** Packs a folder, removes it, and returns the name of the file. */

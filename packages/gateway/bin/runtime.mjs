@@ -33,7 +33,8 @@ export async function programUrl({ folder, name, file, source }) {
 export function pinnedNode() {
   const platform = `${process.platform}-${process.arch}`
   const require = createRequire(import.meta.url)
-  for (const name of [`@portico/node-${platform}`, `node-${platform}`]) {
+  // The names of the published packages differ: for Macs with Apple's processors it begins with `node-bin`.
+  for (const name of [`@portico/node-${platform}`, `node-${platform}`, `node-bin-${platform}`]) {
     try {
       const program = join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'node')
       if (existsSync(program)) return program

@@ -88,8 +88,10 @@ test('the pages about versions name the runtimes that are needed, and the versio
     optionalDependencies: Record<string, string>
   }
   const page = read('docs/versioning.md')
-  const platforms = Object.keys(manifest.optionalDependencies).map((name) => name.replace('node-linux-', ''))
-  assert.deepEqual(platforms.toSorted(), ['arm64', 'x64'], 'the page names other platforms')
+  const platforms = Object.keys(manifest.optionalDependencies).map((name) => name.replace(/^node-(?:bin-)?/, ''))
+  const named = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']
+  assert.deepEqual(platforms.toSorted(), named, 'the page names other platforms')
+  assert.match(page, /^\| platforms \| Linux with glibc, x64 and arm64; macOS \([^)]+\), x64 and arm64 \|$/m)
   for (const version of Object.values(manifest.optionalDependencies)) {
     assert.ok(page.includes(`| Node | ${version.split('.')[0]} comes with the packages`), version)
   }
