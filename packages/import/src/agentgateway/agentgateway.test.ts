@@ -119,3 +119,13 @@ test('variables become variables, with their defaults, and other texts with $ st
   assert.deepEqual(Object.keys(behavior.env), ['PORT', 'HOST'])
   assert.match(JSON.stringify(config), /\$\{HOST:-a\.test\}:80/)
 })
+
+test('rules of a listener hold beside those of policies that name it', () => {
+  const rule = (rules: string[]) => ({ authorization: { rules } })
+  const target = { gateway: { gatewayName: 'default', gatewayNamespace: 'default' } }
+  const { config } = imported({
+    binds: [{ port: 3000, listeners: [{ policies: rule(['jwt.a == "a"']), routes: [{ backends }] }] }],
+    policies: [{ target, phase: 'gateway', policy: { authorization: { rules: [{ deny: 'jwt.b == "b"' }] } } }],
+  })
+  assert.match(JSON.stringify(config), /"phase":"PreRouting","authorization":\{"rules":\[[^\]]*jwt\.a[^\]]*jwt\.b/)
+})

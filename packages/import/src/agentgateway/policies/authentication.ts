@@ -1,3 +1,4 @@
+import { Variable } from '../../core/config-yaml.ts'
 import type { Field } from '../../core/yaml-field.ts'
 import {
   capitalized,
@@ -112,7 +113,12 @@ export const basicAuthentication: Convert = (field, scope) => {
     location,
     authorizationLocation: ['location', location],
   })
-  return { ...rest, ...(Array.isArray(htpasswd) ? { users: htpasswd } : { secretRef: htpasswd }) }
+  return { ...rest, ...(Array.isArray(htpasswd) ? { users: htpasswd } : { secretRef: secretOf(htpasswd) }) }
+}
+
+/** A file, or a variable of the environment. */
+function secretOf(value: unknown): unknown {
+  return value instanceof Variable ? { env: value.name } : value
 }
 
 /** Keys that the gateway accepts. */

@@ -100,7 +100,7 @@ export function readListener(
   if (field.get('tcpRoutes') !== null) lost(field.get('tcpRoutes') ?? field, 'expected the protocol TCP or TLS')
   const own = readPolicies(field.get('policies'), LISTENER_POLICIES, scope, 'traffic')
   const early: Effects = {
-    policies: { ...inherited.early.policies, ...own.policies },
+    policies: inherit(own.policies, inherited.early.policies),
     status: worst([own.status, inherited.early.status]),
   }
   const status = worst([early.status, inherited.late.status])
