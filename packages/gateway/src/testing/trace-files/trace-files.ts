@@ -29,7 +29,7 @@ export async function traceFiles(): Promise<TracedFiles> {
   )
   const program = await startProgram({
     command: [process.execPath, `--import=${COVERAGE_SERVER}`, ENTRY, '-f', config],
-    env: { TRACE_FILES_SOCKET: socket, WORKER_THREADS: '1' },
+    env: { TRACE_FILES_SOCKET: socket, WORKER_THREADS: '1', SEPARATE_WORKER: 'true' },
   })
   try {
     const traced = new Map<string, readonly string[]>()
