@@ -180,6 +180,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     title: 'Operate',
     entries: [
       { path: 'docs/production.md', about: 'ways to run it, sizing, ports, limits, secrets, upgrades, alerts' },
+      {
+        path: 'docs/sizing.md',
+        about: 'how much a worker, a machine and a cluster serve with keys, budgets and a ledger',
+      },
       { path: 'docs/reload-and-shutdown.md', about: 'generations, drain, signals, readiness, workers' },
       { path: 'docs/logs-and-metrics.md', about: 'access log, levels, metrics, admin server' },
       { path: 'docs/ui.md', about: 'the web UI of the admin server' },
