@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually, metric, type Program, useConfigFile, useProgram } from '../packages/gateway/src/testing/process.ts'
 
-/** The program with this config, one worker and `heap-probe.ts` in it. */
+/** The program with this config, one thread with `heap-probe.ts` in it. */
 export async function useProbedProgram(t: TestContext, config: object): Promise<Program> {
   const own = { workers: 1, logging: { level: 'warn,request=off' } }
   const { file } = useConfigFile(t, { config: own, ...config })
@@ -11,7 +11,7 @@ export async function useProbedProgram(t: TestContext, config: object): Promise<
 }
 
 export interface LiveMemory {
-  /** Memory of the worker after a garbage collection, on the heap and outside of it, in bytes. */
+  /** Memory of the thread after a garbage collection, on the heap and outside of it, in bytes. */
   heap: number
   resident: number
 }
@@ -19,7 +19,7 @@ export interface LiveMemory {
 export async function liveMemory(program: Program): Promise<LiveMemory> {
   const known = reports(program).length
   program.child.kill('SIGWINCH')
-  await eventually('the worker told what it holds', () => reports(program).length > known)
+  await eventually('the program told what it holds', () => reports(program).length > known)
   const { heapUsed = 0, external = 0 } = reports(program).at(-1) ?? {}
   return { heap: heapUsed + external, resident: await metric(program, 'process_resident_memory_bytes') }
 }
