@@ -129,3 +129,56 @@ test('rules of a listener hold beside those of policies that name it', () => {
   })
   assert.match(JSON.stringify(config), /"phase":"PreRouting","authorization":\{"rules":\[[^\]]*jwt\.a[^\]]*jwt\.b/)
 })
+
+test('a target with the name of a virtual model closes the virtual model, also where a pattern fits the name', () => {
+  const weighted = { weighted: { targets: [{ model: 'one', weight: 1 }] } }
+  const { config, report } = imported({
+    llm: { models: [{ name: '*', provider: 'openAI' }], virtualModels: [{ name: 'one', routing: weighted }] },
+  })
+  const { models } = (config as { llm: { models: { name: string; targets?: object[]; allow?: string }[] } }).llm
+  assert.deepEqual(
+    models.map(({ name, targets, allow }) => ({ name, targets, allow })),
+    [
+      { name: '*', targets: undefined, allow: undefined },
+      { name: 'one', targets: undefined, allow: 'false' },
+    ],
+  )
+  const entry = report.find(({ name }) => name.endsWith('targets[0].model'))
+  assert.equal(entry?.verdict, 'not carried')
+  assert.match(entry?.note ?? '', /no model alone has this name/)
+})
+
+test('a virtual model with the name of a model is not carried', () => {
+  const weighted = { weighted: { targets: [{ model: 'two', weight: 1 }] } }
+  const models = [
+    { name: 'one', provider: 'openAI' },
+    { name: 'two', provider: 'openAI' },
+  ]
+  const { config, report } = imported({ llm: { models, virtualModels: [{ name: 'one', routing: weighted }] } })
+  const printed = (config as { llm: { models: { name: string; targets?: object[] }[] } }).llm.models
+  assert.deepEqual(
+    printed.map(({ name, targets }) => ({ name, targets })),
+    [
+      { name: 'one', targets: undefined },
+      { name: 'two', targets: undefined },
+    ],
+  )
+  const entry = report.find(({ name }) => name === 'llm.virtualModels[0]')
+  assert.equal(entry?.verdict, 'not carried')
+})
+
+test('a route of TCP whose backend has no address closes its listener', () => {
+  const named = [
+    { name: 'any', dynamic: {} },
+    { name: 'fixed', host: '127.0.0.1:9000' },
+  ]
+  const countOf = (backend: object): number | undefined => {
+    const listeners = [{ protocol: 'TCP', tcpRoutes: [{ backends: [backend] }] }]
+    const { config } = imported({ backends: named, binds: [{ port: 3000, listeners }] })
+    return (config as { binds: { listeners: { routes?: object[] }[] }[] }).binds[0]?.listeners[0]?.routes?.length ?? 0
+  }
+  assert.equal(countOf({ dynamic: {} }), 0)
+  assert.equal(countOf({ backend: '/any' }), 0)
+  assert.equal(countOf({ backend: '/fixed' }), 1)
+  assert.equal(countOf({ host: '127.0.0.1:9000' }), 1)
+})

@@ -5,7 +5,7 @@ import type { ClosedStatus, Scope, TestedBackend } from '../values/convert.ts'
 import { whyInvalidConfig } from '../values/validity.ts'
 import { objectName, type ReadBackend, UNKNOWN } from './ai.ts'
 
-type Entry = { readonly name: string; readonly tested: TestedBackend } | ClosedStatus
+type Entry = { readonly name: string; readonly tested: TestedBackend; readonly isStatic: boolean } | ClosedStatus
 
 /** The backends with names: those of the source that something uses, and those that policies call. */
 export class NamedBackends {
@@ -28,6 +28,7 @@ export class NamedBackends {
       backends: {
         named: (reference) => this.#named(reference),
         testedOf: (reference) => this.#testedOf(reference),
+        isStatic: (reference) => this.#isStatic(reference),
         add: (name, backend) => this.#add(name, backend),
       },
     }
@@ -48,6 +49,11 @@ export class NamedBackends {
   #testedOf(reference: string): TestedBackend {
     const entry = this.#entries.get(keyOf(reference))
     return typeof entry === 'object' ? entry.tested : UNKNOWN
+  }
+
+  #isStatic(reference: string): boolean {
+    const entry = this.#entries.get(keyOf(reference))
+    return typeof entry === 'object' && entry.isStatic
   }
 
   #named(reference: string): string | ClosedStatus {
@@ -75,7 +81,7 @@ export class NamedBackends {
       return 501
     }
     this.#printed.push(commented(printed, positionText(field.at)))
-    return { name, tested }
+    return { name, tested, isStatic: 'static' in backend }
   }
 
   #add(wanted: string, backend: object): string | null {

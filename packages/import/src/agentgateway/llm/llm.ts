@@ -40,9 +40,11 @@ export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies):
   const policies = field.get('policies')
   const effects = readPolicies(policies, routePolicies(policies?.get('retry') != null), scope, 'traffic')
   const read = withoutAmbiguous((field.get('models')?.items ?? []).map((each) => readModel(each, scope)))
+  const virtual = field.get('virtualModels')?.items ?? []
+  const virtualNames = virtual.map((each) => each.get('name')?.text ?? '')
   const models = [
     ...read.map((model) => printModel(model, scope)),
-    ...(field.get('virtualModels')?.items ?? []).map((each) => printVirtual(each, scope, read)),
+    ...virtual.map((each) => printVirtual(each, scope, read, virtualNames)),
   ]
   const unique = models.filter(({ name }, index) => models.findIndex((each) => each.name === name) === index)
   const closed = { directResponse: { status: effects.status ?? 403, body: 'not imported\n' } }
@@ -96,9 +98,17 @@ function printModel({ name, field, members, status }: ReadModel, scope: Scope): 
   return { name, printed: commented(status === null && why === null ? whole : { name, ...CLOSED_MODEL }, place) }
 }
 
-function printVirtual(field: Field, scope: Scope, models: readonly ReadModel[]): PrintedModel {
-  const isModel = (target: string): boolean => models.some((each) => fits(each.name, target))
+/** Prints a virtual model. Its targets are models: the name of a virtual model would lead to that one instead of to a pattern. */
+function printVirtual(
+  field: Field,
+  scope: Scope,
+  models: readonly ReadModel[],
+  virtualNames: readonly string[],
+): PrintedModel {
+  const isModel = (target: string): boolean =>
+    !virtualNames.includes(target) && models.some((each) => fits(each.name, target))
   const { name, members } = readVirtualModel(field, scope, isModel)
+  if (models.some((each) => each.name === name)) field.notCarried('a model has the same name, and is served', true)
   return { name, printed: commented({ name, ...members }, positionText(field.at)) }
 }
 

@@ -24,7 +24,7 @@ export function readVirtualModel(
     return found
   }
   const model: Convert = (each, inner) =>
-    isModel(each.text ?? '') ? scalar(each, inner) : lost(each, 'no model has this name; requests get 403')
+    isModel(each.text ?? '') ? scalar(each, inner) : lost(each, 'no model alone has this name; requests get 403')
   const read = list(mapping({ model, weight: scalar, priority: scalar }))(targets, scope) as Target[]
   if (field.amendLosses('requests get 403', true) || read.length === 0) return found
   if (kind === 'weighted') {

@@ -37,10 +37,18 @@ function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean)
   if (fields.map(hasOthers).includes(true)) return null
   if (backends.length === 0) return lost(field, 'it has no backend') ?? null
   if (status !== null || backends.some(({ read }) => read.status !== null)) return null
+  const chosen = backends.filter(({ each, read }) => !isFixed(each, read.backend, scope))
+  for (const { each } of chosen) each.notCarried('routes of TCP have backends with an address', true)
+  if (chosen.length > 0) return null
   const why = whyInvalidConfig({ binds: [{ port: 1, listeners: [{ protocol: 'TCP', routes: [route] }] }] }, scope, 6)
   if (why === null) return route
   field.notCarried(why)
   return null
+}
+
+/** Whether a backend is an address, or the name of one. */
+function isFixed(field: Field, backend: object, { backends }: Scope): boolean {
+  return 'host' in backend || backends.isStatic(field.get('backend')?.text ?? '')
 }
 
 const TCP_MEMBERS = ['backendTLS', 'backendTunnel']

@@ -24,6 +24,8 @@ interface BackendNames {
   named(this: void, reference: string): string | ClosedStatus
   /** The upstream of a backend, for tests. */
   testedOf(this: void, reference: string): TestedBackend
+  /** Whether a backend has one address, as a route of TCP needs. */
+  isStatic(this: void, reference: string): boolean
   /** Adds a backend that a policy calls, and returns its name; null when the gateway would reject the backend. */
   add(this: void, name: string, backend: object): string | null
 }
