@@ -30,6 +30,8 @@ const CHANGES = [
   'POST /api/teams',
   'PATCH /api/teams/<name>',
   'DELETE /api/teams/<name>',
+  'POST /api/prices',
+  'DELETE /api/prices',
 ]
 
 /** Endpoints that take a body and change nothing. */
