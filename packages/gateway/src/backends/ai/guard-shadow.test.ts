@@ -11,13 +11,11 @@ const model: OriginHandler = (_seen, response) => {
   response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'm', choices }))
 }
 
-async function useGuards(t: TestContext, promptGuard: object, handler = model) {
+async function useGuards(t: TestContext, promptGuard: object, handler = model, backends: object[] = []) {
   const origin = await useOrigin(t, handler)
   const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
-  const gateway = await useGateway(
-    t,
-    httpConfig([{ policies: { backend: { ai: { promptGuard } } }, backends: [{ ai: { provider } }] }]),
-  )
+  const route = { policies: { backend: { ai: { promptGuard } } }, backends: [{ ai: { provider } }] }
+  const gateway = await useGateway(t, { ...httpConfig([route]), backends })
   const ask = (content: string, more: object = {}) => {
     const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], ...more })
     return request(gateway.port(), { method: 'POST', path: '/v1/chat/completions', body })
@@ -54,6 +52,17 @@ for (const promptGuard of [
     assert.match(gateway.metrics(), /portico_shadow_total\{policy="promptGuard",.*outcome="denied"\} 1$/m)
   })
 }
+
+test('a shadow whose guard fails is an error, and the call goes on', async (t) => {
+  const service = await useOrigin(t, (_seen, response) => void response.writeHead(500).end())
+  const judge = { name: 'judge', static: { host: '127.0.0.1', port: service.port } }
+  const promptGuard = { mode: 'Shadow', request: [masking, { webhook: { backendRef: { name: 'judge' } } }] }
+  const { gateway, ask, outcomes } = await useGuards(t, promptGuard, model, [judge])
+  assert.equal((await ask('mail ann@example.com')).status, 200)
+  await gateway.finished(1)
+  assert.equal(service.seen.length, 1)
+  assert.match(JSON.stringify(outcomes()[0]), /^\[\["error","a guard of the request failed: /)
+})
 
 test('new guards are tried next to those that hold', async (t) => {
   const promptGuard = { request: [rejecting('old')], shadow: { request: [rejecting('new')] } }

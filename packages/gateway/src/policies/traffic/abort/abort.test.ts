@@ -25,6 +25,15 @@ test('a body is sent as it is', async (t) => {
   assert.deepEqual([status, body, headers['content-type']], [429, '{"wait":5}', 'application/json'])
 })
 
+test('a body has only the content type that the config names, and the default text is plain', async (t) => {
+  const typeOf = async (abort: object): Promise<string | undefined> => {
+    const gateway = await useGateway(t, httpConfig([{ policies: { abort } }]))
+    return (await request(gateway.port())).headers['content-type']
+  }
+  assert.equal(await typeOf({ status: 429, body: '{"wait":5}' }), undefined)
+  assert.match((await typeOf({ status: 429 })) ?? '', /^text\/plain/)
+})
+
 test('gRPC clients get a gRPC status', async (t) => {
   const aborts = [{ status: 503 }, { status: 503, grpcStatus: 4, body: 'not for gRPC' }]
   for (const [index, expected] of ['14', '4'].entries()) {
