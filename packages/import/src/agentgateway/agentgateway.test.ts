@@ -182,3 +182,15 @@ test('a route of TCP whose backend has no address closes its listener', () => {
   assert.equal(countOf({ backend: '/fixed' }), 1)
   assert.equal(countOf({ host: '127.0.0.1:9000' }), 1)
 })
+
+test('several routes of a TCP listener close it, and those of a TLS listener have names of their own', () => {
+  const backends = [{ host: '127.0.0.1:9000' }]
+  const namesOf = (protocol: string): string[] => {
+    const tcpRoutes = ['a.test', 'b.test'].map((name) => ({ name: 'one', hostnames: [name], backends }))
+    const { config } = imported({ binds: [{ port: 3000, listeners: [{ protocol, tcpRoutes }] }] })
+    const [bind] = (config as { binds: { listeners: { routes?: { name: string }[] }[] }[] }).binds
+    return (bind?.listeners[0]?.routes ?? []).map(({ name }) => name)
+  }
+  assert.deepEqual(namesOf('TCP'), [])
+  assert.deepEqual(namesOf('TLS'), ['one', 'one-1'])
+})

@@ -8,15 +8,29 @@ import { whyInvalidConfig } from '../values/validity.ts'
 
 /** The routes of a TCP or TLS listener; none of them when one cannot be imported, so that no other takes its place. */
 export function readTcpRoutes(listener: Field, scope: Scope, isTls: boolean): object[] {
-  const routes = (listener.get('tcpRoutes')?.items ?? []).map((field, index) =>
-    readTcpRoute(field, index, scope, isTls),
-  )
-  if (!routes.includes(null)) return routes as object[]
+  const fields = listener.get('tcpRoutes')?.items ?? []
+  const routes = fields.map((field, index) => readTcpRoute(field, index, scope, isTls))
+  const others = isTls ? [] : fields.slice(1)
+  for (const field of others)
+    field.notCarried('a listener without TLS has one route, because nothing tells its connections apart', true)
+  if (others.length === 0 && !routes.includes(null)) return withUniqueNames(routes as PrintedTcpRoute[])
   listener.get('tcpRoutes')?.amendLosses('connections of the listener are closed', true)
   return []
 }
 
-function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean): object | null {
+interface PrintedTcpRoute {
+  readonly name: string
+}
+
+/** Names a route by its index where an earlier route has its name. */
+function withUniqueNames(routes: readonly PrintedTcpRoute[]): object[] {
+  return routes.map((route, index) => {
+    const isTaken = routes.slice(0, index).some(({ name }) => name === route.name)
+    return isTaken ? { ...route, name: `${route.name}-${index}` } : route
+  })
+}
+
+function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean): PrintedTcpRoute | null {
   field.get('namespace')?.carried('not used')
   const { name, hostnames } = membersOf(field, { name: scalar, hostnames: list(scalar) }, scope)
   const { policies, status } = readPolicies(field.get('policies'), routePolicies(false), scope, 'traffic')
