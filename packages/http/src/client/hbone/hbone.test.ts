@@ -90,7 +90,7 @@ describe('HBONE to a workload of the mesh', () => {
   })
 
   it('opens another connection when the peer allows no more streams', async (t) => {
-    const [app, peer] = [await useApp(t), await useHbonePeer(t, { mesh, maxStreams: 2 })]
+    const [app, peer] = [await useApp(t), await useHbonePeer(t, { mesh, maxStreams: 3 })]
     const { hbone } = useHbone(t)
     const streams: (RawStream | string)[] = []
     for (let i = 0; i < 5; i++) streams.push(await open(hbone, peer.port, app.target))

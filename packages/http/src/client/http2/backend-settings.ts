@@ -16,7 +16,7 @@ export class BackendSettings {
   }
 
   change({ maxStreams, takesTunnels }: PeerSettings): void {
-    if (maxStreams !== undefined) this.maxStreams = Math.min(maxStreams, MAX_STREAMS)
+    if (maxStreams !== undefined) this.maxStreams = Math.min(withReserve(maxStreams), MAX_STREAMS)
     this.#settle(takesTunnels ?? this.#takesTunnels ?? false)
   }
 
@@ -34,6 +34,14 @@ export class BackendSettings {
     this.#takesTunnels = takesTunnels
     for (const then of this.#waiting.splice(0)) contained('request', () => then(takesTunnels))
   }
+}
+
+/**
+ * One stream stays unused. Go's server counts a stream until the write of its last frame has returned, and that may be
+ * after the next stream has arrived: it would be reset with PROTOCOL_ERROR. The server writes one frame at a time.
+ */
+function withReserve(limit: number): number {
+  return limit > 1 ? limit - 1 : limit
 }
 
 const MAX_STREAMS = 100

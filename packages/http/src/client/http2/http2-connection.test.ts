@@ -552,14 +552,21 @@ test('a lost connection fails every call on it', async (t) => {
   assert.equal(connection.active, 0)
 })
 
-test('the stream limit of the backend is kept', async (t) => {
-  const { port } = await startBackend(t, () => {}, { maxConcurrentStreams: 2 })
-  const { connection, owner } = await open(t, port)
-  await until(() => owner.idles > 0)
-  connection.send(request(), handle().handler)
-  assert.equal(connection.available, true)
-  connection.send(request(), handle().handler)
-  assert.equal(connection.available, false)
+test('the stream limit of the backend is kept, with a stream in reserve where there are several', async (t) => {
+  for (const [limit, most] of [
+    [1, 1],
+    [3, 2],
+    [1_000, 100],
+  ] as const) {
+    const { port } = await startBackend(t, () => {}, { maxConcurrentStreams: limit })
+    const { connection, owner } = await open(t, port)
+    await until(() => owner.idles > 0)
+    for (let calls = 0; calls < most; calls++) {
+      assert.equal(connection.available, true, `${calls} of ${limit}`)
+      connection.send(request(), handle().handler)
+    }
+    assert.equal(connection.available, false, String(limit))
+  }
 })
 
 test('a protocol change is refused at once', async (t) => {

@@ -503,7 +503,7 @@ test('the limit of streams may change midway', async (t) => {
   const [to] = backend.connections
   for (const [limit, available] of [
     [1, false],
-    [2, true],
+    [3, true],
     [0, false],
     [100, true],
   ] as const) {
