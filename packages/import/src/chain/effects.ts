@@ -1,24 +1,27 @@
 import type { Handler } from './routes.ts'
 import type { State } from './state.ts'
 
-/** A handler that changes the state of every request. */
+/**
+ * Returns a handler that applies an effect to all requests of a directive, even when the importer is not sure that they
+ * match the directive's condition.
+ */
 export function effect(apply: (state: State) => State): Handler {
   return { kind: 'effect', apply, applyIf: null, ifUnsure: apply }
 }
 
-/** Sets a policy of the route. */
+/** Returns a handler that sets a policy of the route. */
 export function policy(name: string, value: object): Handler {
   return effect((state) => ({ ...state, policies: { ...state.policies, [name]: value } }))
 }
 
-/** Denies the requests for which an expression is true. */
+/** Returns a handler that denies the requests for which an expression is true. */
 export function denial(expression: string): Handler {
   return effect((state) => ({ ...state, denials: [...state.denials, expression] }))
 }
 
 /**
- * A policy that each request must pass. Requests that must pass a second one of its kind are denied, and `refuse` reports
- * that.
+ * Returns a handler for a policy that each request must pass. A route can have one policy of each kind, so requests
+ * that would have to pass a second policy are denied, and `refuse` reports this.
  */
 export function guard(name: string, value: object, refuse: (why: string) => void): Handler {
   return effect((state) => {

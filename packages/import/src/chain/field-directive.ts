@@ -1,7 +1,7 @@
 import type { Directive } from './routes.ts'
 import type { Field } from '../core/yaml-field.ts'
 
-/** A field as a directive of a chain; its note does not replace those of the fields below. */
+/** Wraps a YAML field as a directive of a chain. Notes on the directive go to the field. */
 export function directiveOf(field: Field, name: string): Directive {
   return {
     name,
@@ -13,7 +13,7 @@ export function directiveOf(field: Field, name: string): Directive {
   }
 }
 
-/** The texts of a list, or of a single text. */
+/** Returns the texts of a list field, or the single text of a scalar field. */
 export function textsOf(field: Field | null): string[] {
   if (field === null) return []
   return field.text === null ? field.items.flatMap(({ text }) => text ?? []) : [field.text]

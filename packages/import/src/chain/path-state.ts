@@ -2,20 +2,22 @@ import type { Condition } from '../http/conditions.ts'
 import type { PathCondition } from '../http/model.ts'
 import { anyCase, escapeRegex, fitsPath, isRegex } from '../http/paths.ts'
 
-/** The path after rewrites: a literal text, followed by the client's path without its first characters. */
+/**
+ * The path of a request after rewrites: a literal prefix, followed by the client's path without its first characters.
+ */
 export interface PathState {
   readonly prefix: string
-  /** The start of the client's path that was cut off, in any letter case; null when nothing of the path is left. */
+  /** The removed start of the client's path, in any letter case; null when no part of the client's path is left. */
   readonly cut: string | null
-  /** A new query; null for that of the client. */
+  /** The new query; null when the query is still that of the client. */
   readonly query: string | null
-  /** Whether the path does not begin with a slash, so that upstreams refuse it. */
+  /** Whether the path lacks its leading slash, so that upstreams reject the request. */
   readonly isBroken: boolean
 }
 
 export const CLIENT_PATH: PathState = { prefix: '', cut: '', query: null, isBroken: false }
 
-/** The condition on the client's path for one on the path after rewrites. */
+/** Converts a condition on the rewritten path to a condition on the client's path. */
 export function conditionBefore(path: PathCondition, { prefix, cut }: PathState): Condition {
   if (prefix === '' && cut === '') return { kind: 'path', path }
   if (cut === null) {
@@ -43,7 +45,7 @@ function anyLetterCase(text: string): string {
   return escapeRegex(text).replaceAll(/[a-z]/gi, (sign) => `[${sign.toLowerCase()}${sign.toUpperCase()}]`)
 }
 
-/** The path without a text at its start; null when that is not known. */
+/** Removes a prefix from the path; returns null when the importer cannot tell the result. */
 export function withoutPrefix(state: PathState, text: string): PathState | null {
   if (state.prefix === '') return state.cut === null ? null : { ...state, cut: state.cut + text }
   return state.prefix.toLowerCase().startsWith(text.toLowerCase())
@@ -51,7 +53,9 @@ export function withoutPrefix(state: PathState, text: string): PathState | null 
     : null
 }
 
-/** A CEL expression for the path and query of upstream requests; null when they are those of the client. */
+/**
+ * Returns a CEL expression for the path and query of upstream requests; null when they are the client's path and query.
+ */
 export function pathExpression({ prefix, cut, query }: PathState): string | null {
   if (prefix === '' && cut === '' && query === null) return null
   const path = prefix === '' && cut === null ? '/' : prefix
@@ -77,7 +81,7 @@ function queryText(query: string): string {
   return query === '' ? '' : `?${query}`
 }
 
-/** The upstream's path, with a new query, for a path of a client. */
+/** Returns the path and query of the upstream request for a path of the client. */
 export function pathAfter({ prefix, cut, query }: PathState, path: string): string {
   const found = prefix + (cut === null ? '' : path.slice(cut.length))
   return (found === '' ? '/' : found) + queryText(query ?? '')

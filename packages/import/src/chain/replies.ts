@@ -3,7 +3,7 @@ import type { Action } from '../http/entries.ts'
 import type { Directive, Handler } from './routes.ts'
 import { policiesOf, type State } from './state.ts'
 
-/** An action that responds with a status. */
+/** Returns a route action that responds with a status instead of calling a backend. */
 export function statusReply(statement: Directive, status: number, state: State, response: object = {}): Action {
   const body =
     status === 501 ? { body: `not imported: ${statement.name.slice(0, 40)} at ${positionText(statement.at)}\n` } : {}
@@ -18,12 +18,12 @@ export function final(action: (state: State) => Action): Handler {
   return { kind: 'final', action }
 }
 
-/** Responds with 501, so that requests reach no other upstream. */
+/** Returns a handler that responds with 501, so that requests do not reach the upstream of another directive. */
 export function notImported(statement: Directive): Handler {
   return final((state) => statusReply(statement, 501, state))
 }
 
-/** Denies requests that the source may have denied. */
+/** Returns a handler that responds with 403, for a directive that may deny requests and cannot be imported. */
 export function closed(statement: Directive): Handler {
   const body = `not imported: ${statement.name.slice(0, 40)} at ${positionText(statement.at)}\n`
   return final((state) => statusReply(statement, 403, state, { body }))

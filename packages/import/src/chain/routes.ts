@@ -4,7 +4,7 @@ import { type Action, type Entry, whyInexpressible, widened } from '../http/entr
 import { conditionBefore } from './path-state.ts'
 import type { State } from './state.ts'
 
-/** A directive or field of the source, and its verdict in the report. */
+/** A directive or field of the source config that can be noted in the import report. */
 export interface Directive {
   readonly name: string
   readonly at: SourcePosition
@@ -16,15 +16,21 @@ export interface Directive {
 
 /** The effect of a directive on a request that fits its matcher. */
 export type Handler =
-  /** Ends the request. */
+  /** Responds to the request, so that later directives do not see it. */
   | { readonly kind: 'final'; action(this: void, state: State): Action }
-  /** Changes the request or the response, and goes on. */
+  /** Changes the request or the response; later directives follow. */
   | {
       readonly kind: 'effect'
       apply(this: void, state: State): State
-      /** The effect on the requests for which an expression is true; null for effects that lead to routes of their own. */
+      /**
+       * Applies the effect to the requests for which an expression is true; null when the effect needs a route of its
+       * own.
+       */
       readonly applyIf: ((this: void, state: State, expression: string) => State) | null
-      /** The effect on requests that may fit the matcher or not; null to go on without it. */
+      /**
+       * Applies the effect although the importer cannot tell whether requests match the condition; null when the effect
+       * is then left out.
+       */
       readonly ifUnsure: ((this: void, state: State) => State) | null
     }
   | { readonly kind: 'routes'; readonly routes: readonly Route[] }
@@ -33,7 +39,7 @@ export type Handler =
 export interface Route {
   readonly statement: Directive
   readonly condition: Condition
-  /** The first route of a group that fits is taken; null for routes without a group. */
+  /** The group of the route: only the first matching route of a group applies. Null for routes without a group. */
   readonly group: object | null
   readonly handlers: readonly Handler[]
 }
@@ -45,7 +51,10 @@ export class TooManyRoutes extends Error {}
 
 type Next = (state: State, assumed: readonly Condition[]) => Entry[]
 
-/** The entries of routes that are tried in their order. Conditional directives lead to entries with and without their effect. */
+/**
+ * Returns the entries for routes that are tried in their order. A conditional directive leads to two variants of the
+ * entries after it: with and without its effect.
+ */
 export function entriesOf(routes: readonly Route[], state: State, assumed: readonly Condition[], end: Next): Entry[] {
   return new Run().routes(routes, state, assumed, end)
 }
@@ -88,7 +97,7 @@ class Run {
     return [{ condition: { kind: 'always', value: true }, action: handler.action(state), refused: () => null }]
   }
 
-  /** A route whose condition is no condition of routes. */
+  /** Handles a directive whose condition the matches of a gateway route cannot express. */
   #inexpressible({ route, condition, why, state, assumed, within, without, expression }: Inexpressible): Entry[] {
     const { statement } = route
     const isEffect = route.handlers.every(({ kind }) => kind === 'effect')
@@ -160,7 +169,7 @@ function hasNegation(condition: Condition): boolean {
   )
 }
 
-/** Whether the condition holds for all requests, or for none. */
+/** Whether a condition holds for all requests (`value` is true), or for none (`value` is false). */
 function isAlways(condition: Condition, value: boolean): boolean {
   const { kind } = condition
   if (kind === 'always') return condition.value === value
@@ -172,7 +181,7 @@ function isAlways(condition: Condition, value: boolean): boolean {
     : condition.of.some((each) => isAlways(each, value))
 }
 
-/** The condition on the request of the client, for a condition on the request after rewrites. */
+/** Converts a condition on the rewritten request to a condition on the client's request. */
 function beforeRewrites(condition: Condition, state: State): Condition {
   const { kind } = condition
   if (kind === 'not') return { kind, of: beforeRewrites(condition.of, state) }

@@ -1,40 +1,40 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
 import { CLIENT_PATH, pathExpression, type PathState } from './path-state.ts'
 
-/** A header of requests: an expression, or a value from the environment (an object). */
+/** A change of a request header. Its value is an expression, or an object for a value with environment variables. */
 export interface RequestHeader {
   readonly name: string
   readonly value: string | object
-  /** An expression that is true for the requests that get it; null for all. */
+  /** An expression that is true for the requests that get the header; null when all requests get it. */
   readonly when: string | null
-  /** Whether the header is a further line, beside those that the request has. */
+  /** Whether the header is added as a further line, and existing lines with its name are kept. */
   readonly isAdded?: true
 }
 
 export interface ResponseHeader {
-  /** `default` sets a header that is absent, and `replace` one that is present. */
+  /** The kind of change. `default` sets a header only if it is absent, `replace` only if it is present. */
   readonly verb: 'set' | 'add' | 'remove' | 'default' | 'replace'
   readonly name: string
-  /** A literal text, or a value from the environment. */
+  /** A literal text, or an object for a value with environment variables. */
   readonly value: string | object
   readonly when: string | null
 }
 
-/** The effects of the directives that a request passed before the one that responds. */
+/** The effects of all directives that a request passed before the directive that responds to it. */
 export interface State {
-  /** Null when a rewrite could not be imported. */
+  /** The path after rewrites; null when a rewrite could not be imported. */
   readonly path: PathState | null
   readonly request: readonly RequestHeader[]
   readonly response: readonly ResponseHeader[]
-  /** Other policies by name. */
+  /** The other policies of the route, by policy name. */
   readonly policies: Readonly<Record<string, unknown>>
-  /** Expressions; a request for which one of them is true is denied. */
+  /** CEL expressions; a request is denied if one of them is true. */
   readonly denials: readonly string[]
 }
 
 export const FIRST_STATE: State = { path: CLIENT_PATH, request: [], response: [], policies: {}, denials: [] }
 
-/** Adds changes of headers; `tooMany` is called, and nothing added, when a route can have no more of them. */
+/** Adds header changes. When the route would have too many changes, adds none and calls `tooMany`. */
 export function withHeaders(
   state: State,
   changes: { readonly request: readonly RequestHeader[] } | { readonly response: readonly ResponseHeader[] },
@@ -45,19 +45,20 @@ export function withHeaders(
       ? { ...state, request: [...state.request, ...changes.request] }
       : { ...state, response: [...state.response, ...changes.response] }
   const lists = [next.request, next.response]
-  // One place is for the path.
+  // A route can change 16 headers, and one of these changes is reserved for `:path`.
   const fits = lists.every((list) => list.length < 16 || new Set(list.map(({ name }) => name)).size < 16)
   if (fits) return next
   tooMany()
   return state
 }
 
-/** The policies of a route. */
+/** Returns the policies of a route for the effects in a state. */
 export function policiesOf(state: State, isProxy: boolean): Record<string, unknown> {
   const { path, policies, denials } = state
   const expression = path === null || !isProxy ? null : pathExpression(path)
   const metadata = new Map<string, string>()
-  // The response phase sees the new path, so conditions are decided before.
+  // Expressions of the response phase see the rewritten path. Conditions on the path are evaluated in the request
+  // phase, and their results are kept as metadata.
   const condition = (when: string): string => {
     if (expression === null || !when.includes('request.path')) return when
     const name = metadata.get(when) ?? `c${metadata.size + 1}`
@@ -116,7 +117,10 @@ function requestChanges({ request }: State): RequestChanges {
   return changes
 }
 
-/** The value of a header after several changes: a text, or a list of lines where one was added. */
+/**
+ * Returns an expression for the value of a header after several changes: a text, or a list of lines if a change added a
+ * line.
+ */
 function valueAfter(name: string, list: readonly RequestHeader[]): string {
   let text = `request.headers[${JSON.stringify(name)}]`
   let lines = `default(request.headers.raw()[${JSON.stringify(name)}], [])`
@@ -134,7 +138,10 @@ function valueAfter(name: string, list: readonly RequestHeader[]): string {
   return text
 }
 
-/** The value of a header without an expression: a variable, or the text of a literal. */
+/**
+ * Returns the value of a header that needs no expression: an object with environment variables, or the text of a string
+ * literal. Null for other values.
+ */
 function literalOf(value: string | object): string | object | null {
   if (typeof value === 'object') return value
   return /^"(?:[^"\\]|\\["\\])*"$/.test(value) ? (JSON.parse(value) as string) : null

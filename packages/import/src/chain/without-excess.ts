@@ -4,7 +4,10 @@ import { statusReply } from './replies.ts'
 import { type Directive, TooManyRoutes } from './routes.ts'
 import { FIRST_STATE } from './state.ts'
 
-/** The entries of a site or router; one entry with 501 when its conditional directives lead to too many routes. */
+/**
+ * Returns the entries of a site or router; a single entry with status 501 when its conditional directives lead to too
+ * many routes.
+ */
 export function withoutExcess(statement: Directive, condition: Condition, read: () => Entry[]): Entry[] {
   try {
     return read()

@@ -8,7 +8,7 @@ export class Variable {
   }
 }
 
-/** A text with variables that the gateway fills in. Literal parts must come from `literalPart`. */
+/** A text in which the gateway replaces variables. Literal parts must come from `literalPart`. */
 export class Template {
   readonly text: string
 
@@ -17,7 +17,7 @@ export class Template {
   }
 }
 
-/** A part of a template in which nothing is filled in. */
+/** Escapes the literal part of a template, so that the gateway replaces nothing in it. */
 export function literalPart(text: string): string {
   return text.replaceAll('${', () => '$${')
 }

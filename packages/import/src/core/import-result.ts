@@ -17,7 +17,9 @@ export type ImportResult =
 /** Finds the files that a config includes; a text says why there are none. */
 export type FindIncluded = (pattern: string) => readonly SourceText[] | string
 
-/** The phase of a request in which an expression is evaluated; the phase decides which variables exist. */
+/**
+ * The phase of a request in which an expression is evaluated. The phase decides which variables an expression can use.
+ */
 export type ExpressionPhase =
   | 'process'
   | 'start'
@@ -30,18 +32,21 @@ export type ExpressionPhase =
   | 'response'
   | 'log'
 
-/** A problem that the gateway finds in a part of a config, without values, which may be secrets. */
+/**
+ * A problem that the gateway finds in a part of a config. The message contains no values, because values may be
+ * secrets.
+ */
 export interface PartProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-/** The checks of the gateway. The caller has the gateway; importers know nothing of its code. */
+/** Checks that the caller provides, so that importers do not depend on the code of the gateway. */
 export interface GatewayChecks {
   policy(this: void, section: 'traffic' | 'backend' | 'frontend', name: string, value: unknown): readonly PartProblem[]
-  /** Checks the form of a config, without files and references. */
+  /** Checks the structure of a config, but neither its files nor its references. */
   config(this: void, value: unknown): readonly PartProblem[]
-  /** Says why the gateway rejects an expression; null when it accepts the expression. */
+  /** Returns why the gateway rejects an expression; null when the gateway accepts the expression. */
   expression(this: void, source: unknown, phase: ExpressionPhase): string | null
 }
 

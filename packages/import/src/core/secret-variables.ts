@@ -1,11 +1,11 @@
 import { positionText } from './source.ts'
 import type { Field } from './yaml-field.ts'
 
-/** Variables for secrets of the source, each with a name of its own. */
+/** Environment variables that replace the secrets of the source config. Each secret has its own variable. */
 export class SecretVariables {
   readonly #names = new Map<string, string>()
 
-  /** The name for a secret; the same field has the same name. */
+  /** Returns the variable name for a secret. Repeated calls for one field return the same name. */
   nameOf(field: Field, purpose: string): string {
     const key = positionText(field.at)
     const known = this.#names.get(key)
@@ -17,7 +17,7 @@ export class SecretVariables {
     return name
   }
 
-  /** Values for tests. */
+  /** The variables with their values in the generated tests. */
   get examples(): Record<string, string> {
     return Object.fromEntries([...this.#names.values()].map((name) => [name, 'example']))
   }

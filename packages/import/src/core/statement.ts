@@ -9,14 +9,14 @@ interface Mark {
 
 const RANK: Readonly<Record<Verdict, number>> = { carried: 0, changed: 1, 'not carried': 2 }
 
-/** A line or directive of a config that is not YAML or JSON, with its verdict in the report. */
+/** A line or directive of a config that is neither YAML nor JSON, with its verdict in the import report. */
 export class Statement {
   readonly name: string
   readonly args: readonly string[]
   readonly at: SourcePosition
-  /** The statements of a block; null without a block. */
+  /** The statements within the braces of the statement; null for a statement without braces. */
   readonly block: readonly Statement[] | null
-  /** The statement in reports; it contains no secrets. */
+  /** The text of the statement in the import report; it contains no secrets. */
   readonly text: string
   #mark: Mark | null = null
   #hint: Mark | null = null
@@ -30,7 +30,7 @@ export class Statement {
     this.text = shown.length > 160 ? `${shown.slice(0, 159)}…` : shown
   }
 
-  /** Says why the statement is not carried, unless it is marked. */
+  /** Sets the note for the case that no other verdict is set: the statement is not carried. */
   hint(note: string, isProtection = false): void {
     this.#hint = { verdict: 'not carried', note, isProtection }
   }
@@ -47,12 +47,12 @@ export class Statement {
     this.#setMark({ verdict: 'not carried', note, isProtection })
   }
 
-  /** A statement with several effects has the worst verdict of them. */
+  /** Sets the verdict. When several effects of a statement set a verdict, the worst verdict counts. */
   #setMark(mark: Mark): void {
     if (this.#mark === null || RANK[mark.verdict] > RANK[this.#mark.verdict]) this.#mark = mark
   }
 
-  /** An entry for this statement and for each one below it. */
+  /** Returns the report entries for this statement and for all statements within its block. */
   reportOf(isProtection: (name: string) => boolean): ReportEntry[] {
     const mark = this.#mark ??
       this.#hint ?? {

@@ -54,7 +54,10 @@ export class Field {
     return this.#items
   }
 
-  /** A mapping at the same place, of some members; marks of members are those of the source. */
+  /**
+   * Returns a field at the same position with the given members only. Verdicts set on these members are set on the
+   * original fields.
+   */
   part(members: ReadonlyMap<string, Field>): Field {
     return new Field(this.path, this.at, { members })
   }
@@ -109,8 +112,8 @@ export class Field {
   }
 
   /**
-   * Adds a note to all that is not carried here and below, and marks it as protection if wanted; returns whether there is
-   * something.
+   * Appends a note to the verdicts of all fields at and below this field that are not carried, and marks them as
+   * protection if `isProtection` is true. Returns whether there is such a field.
    */
   amendLosses(note: string, isProtection: boolean): boolean {
     const isOwn = this.#mark !== null || !this.#hasMarks()

@@ -1,9 +1,9 @@
-/** Addresses in configs of other gateways. */
+/** Reads the notations of addresses that configs of other gateways use. */
 
-/** A DNS name that the gateway connects to; names of containers may have an underscore. */
+/** A DNS name that the gateway can connect to. Underscores are allowed, because names of containers may have them. */
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i
 
-/** `host:port`; null for sockets, variables and odd texts. */
+/** Returns an address as `host:port`; null for sockets, variables and invalid addresses. */
 export function hostPortOf(address: string, port: number | null): string | null {
   const found = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/i.exec(address)
   const [, bracketed, name = '', digits] = found ?? []
@@ -13,7 +13,10 @@ export function hostPortOf(address: string, port: number | null): string | null 
   return isIpv4(name) || isName(name) ? `${name}:${number}` : null
 }
 
-/** Whether the text is a DNS name. A name that ends in a number may be read as an address, so it is none. */
+/**
+ * Whether a text is a DNS name. A name that ends in a number is rejected, because resolvers may read it as an IP
+ * address.
+ */
 function isName(text: string): boolean {
   return DNS_NAME.test(text) && !/(^|\.)(\d+|0x[0-9a-f]*)\.?$/i.test(text)
 }
@@ -26,14 +29,14 @@ function isIpv6(text: string): boolean {
   return text.includes(':') && /^[0-9a-f:]+(:\d+\.\d+\.\d+\.\d+)?$/i.test(text) && URL.canParse(`http://[${text}]`)
 }
 
-/** A hostname of a route: `example.com` or `*.example.com`, in lower case; null for other texts. */
+/** Returns a hostname for a route, such as `example.com` or `*.example.com`, in lower case; null for other texts. */
 export function routeHost(text: string): string | null {
   const lower = text.toLowerCase().replace(/:\d{1,5}$/, '')
   const isValid = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(lower)
   return isValid && lower.length <= 253 ? lower : null
 }
 
-/** An IP address or network as CIDR; null for other texts. */
+/** Returns an IP address or network in CIDR notation; null for other texts. */
 export function cidrOf(text: string): string | null {
   const found = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text)
   const address = found?.[1] ?? ''

@@ -11,7 +11,7 @@ import {
 import { matchesOf } from './order.ts'
 import { fitsPath, fitsRegex } from './paths.ts'
 
-/** States, for each rule of the ports without TLS, the upstream and the path that a request gets. */
+/** Returns tests for each rule of the ports without TLS: which upstream and path a request gets. */
 export function behaviorOf(ports: readonly HttpPort[], env: Readonly<Record<string, string>> = {}): StatedBehavior {
   const tests = ports
     .filter(({ certificates, policies }) => certificates === null && !('authorization' in policies))
@@ -25,10 +25,10 @@ export function behaviorOf(ports: readonly HttpPort[], env: Readonly<Record<stri
   return { env, upstreams: { '*': { body: 'ok' } }, tests }
 }
 
-/** Each test is compared with all rules of its port. */
+/** The most rules for which tests are made, because each test is compared with all rules of its port. */
 const MOST_TESTS = 500
 
-/** A request of a test. */
+/** The request that a test sends. */
 interface ExampleRequest {
   readonly host: string
   readonly path: string
@@ -37,7 +37,7 @@ interface ExampleRequest {
 }
 
 const UNKNOWN_HOST = 'any-other-host.test'
-/** Guards that an example request does not pass. */
+/** Policies that deny the example requests of tests. */
 const GUARDS = ['authorization', 'basicAuthentication', 'apiKeyAuthentication', 'jwtAuthentication', 'extAuth']
 
 function testOf(rule: HttpRule, rules: readonly HttpRule[], port: number): StatedTest | null {
@@ -58,7 +58,7 @@ function testOf(rule: HttpRule, rules: readonly HttpRule[], port: number): State
   return { name, send, expect: { status: 200, upstream } }
 }
 
-/** The first rule that a request fits; undefined when that is not known. */
+/** Returns the first rule that matches a request; undefined when the importer cannot tell whether a rule matches. */
 function chosenRule(request: ExampleRequest, rules: readonly HttpRule[]): HttpRule | null | undefined {
   for (const rule of rules) {
     if (rule.hosts.length > 0 && !rule.hosts.some((host) => coversHost(host, request.host))) continue
@@ -95,7 +95,7 @@ function fitsField({ value }: FieldCondition, found: string | undefined): boolea
   return 'exact' in value ? value.exact === found : fitsRegex(value.regex, found)
 }
 
-/** Requests that fit the rule, unless an earlier one takes them. */
+/** Returns example requests that match a rule. An earlier rule may still match them first. */
 function examplesOf(rule: HttpRule): ExampleRequest[] {
   const hosts =
     rule.hosts.length === 0 ? [UNKNOWN_HOST] : rule.hosts.slice(0, 4).map((host) => host.replace('*', 'any'))
@@ -127,7 +127,7 @@ function examplePaths(path: PathCondition | null): string[] {
   return [`${inner}example`, path.path, ...(path.kind === 'start' ? [`${path.path}example`] : []), `${inner}x/y.z`]
 }
 
-/** Simple patterns have an example: each choice its first part, each star a word. */
+/** Returns example paths for a simple pattern: of each choice the first part, and a word for each star. */
 function pathsOfPattern(regex: string): string[] {
   const plain = regex
     .replace('(?i)', '')

@@ -2,7 +2,7 @@ import { ANY_MATCH, coversHost, type FieldCondition, type HttpMatch, type PathCo
 import { commonPattern, isPathWithin, pathsOverlap } from './overlap.ts'
 import { patternBeforeQuery, regexOf } from './paths.ts'
 
-/** A condition on requests, as gateways with rules write it. */
+/** A condition on requests, as it is written in gateways that choose the first matching rule. */
 export type Condition =
   | { readonly kind: 'host'; readonly host: string }
   | { readonly kind: 'path'; readonly path: PathCondition }
@@ -11,12 +11,12 @@ export type Condition =
   | { readonly kind: 'query'; readonly query: FieldCondition }
   | { readonly kind: 'address'; readonly cidr: string }
   | { readonly kind: 'always'; readonly value: boolean }
-  /** A condition without a counterpart; the text says why. */
+  /** A condition that cannot be expressed; `why` is the reason. */
   | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
   | { readonly kind: 'not'; readonly of: Condition }
 
-/** Hosts and matches of a route; several of them are alternatives. */
+/** The hosts and matches of a route. A request must have one of the hosts, and fit one of the matches. */
 interface HostMatches {
   readonly hosts: readonly string[]
   readonly matches: readonly HttpMatch[]
@@ -29,7 +29,10 @@ interface Alternative {
   readonly match: HttpMatch
 }
 
-/** The matches of routes that fit the same requests; empty for a condition that never holds. A text says why there are none. */
+/**
+ * Returns the hosts and matches of routes that match the same requests as a condition; an empty list for a condition
+ * that never holds. Returns the reason as a string when routes cannot express the condition.
+ */
 export function matchesOfCondition(condition: Condition): HostMatches[] | string {
   const alternatives = expand(condition)
   if (typeof alternatives === 'string') return alternatives
@@ -54,7 +57,7 @@ export function matchesOfCondition(condition: Condition): HostMatches[] | string
   }))
 }
 
-/** A condition with the alternatives of such matches. */
+/** Returns the condition that hosts and matches of routes express. */
 export function conditionOfMatches(found: readonly HostMatches[]): Condition {
   return {
     kind: 'any',
@@ -148,7 +151,10 @@ function distinct(alternatives: readonly Alternative[]): Alternative[] {
   return [...new Map(alternatives.map((each) => [JSON.stringify(each), each])).values()]
 }
 
-/** Both alternatives at once; null when no request fits both, and a text when that cannot be expressed. */
+/**
+ * Joins two alternatives into one that requires both; null when no request can fit both, and the reason as a string
+ * when a route cannot express both.
+ */
 function intersect(one: Alternative, other: Alternative): Alternative | null | string {
   const host = narrower(one.host, other.host)
   if (host === undefined) return null
@@ -169,7 +175,7 @@ function unique(fields: readonly FieldCondition[]): FieldCondition[] {
   return [...new Map(fields.map((field) => [JSON.stringify(field), field])).values()]
 }
 
-/** A second condition on the path: a pattern for the path with its query. */
+/** Expresses a second condition on the path as a condition on the header `:path`, which also contains the query. */
 function pathHeader(path: PathCondition | null): FieldCondition[] | null {
   const regex = patternBeforeQuery(regexOf(path))
   return regex === null ? null : [{ name: ':path', value: { regex } }]
@@ -190,7 +196,7 @@ function narrowerPath(
   return commonPattern(one, other) ?? 'two'
 }
 
-/** The condition as CEL; null when it has no counterpart. */
+/** Returns a condition as a CEL expression; null when a part of the condition is unknown. */
 export function expressionOfCondition(condition: Condition): string | null {
   switch (condition.kind) {
     case 'host':
@@ -237,7 +243,7 @@ function pathExpression(path: PathCondition): string {
   return `request.path.matches(${quote(wholeText(regexOf(path)))})`
 }
 
-/** A pattern that is searched, for one that fits whole texts. */
+/** Anchors a pattern, because CEL searches for a pattern anywhere in a text. */
 function wholeText(regex: string): string {
   const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
   return `${flags}^(?:${source})$`

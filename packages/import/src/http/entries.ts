@@ -2,14 +2,17 @@ import { type Condition, conditionOfMatches, matchesOfCondition } from './condit
 import type { HttpRule } from './model.ts'
 import { reachableRules } from './reachable.ts'
 
-/** The effect of a rule on the requests that it takes. */
+/** The route that a rule leads to: name, policies and backends, without hosts and matches. */
 export type Action = Omit<HttpRule, 'hosts' | 'matches'>
 
-/** A rule with a condition; the first one that holds takes the request. */
+/** A condition with an action. In a list of entries, the first entry whose condition holds takes the request. */
 export interface Entry {
   readonly condition: Condition
   readonly action: Action
-  /** Called when the condition cannot be expressed; returns an entry in place of this one, or null. */
+  /**
+   * Called with the reason when routes cannot express the condition. Returns an entry that replaces this entry, or
+   * null.
+   */
   refused(this: void, why: string): { readonly condition: Condition; readonly action: Action } | null
 }
 
@@ -21,8 +24,8 @@ interface PlainEntry {
 const MOST_ENTRIES = 2_000
 
 /**
- * The rules of a list of entries. Routes have no negated conditions: before a rule with `a and not b` come the rules behind
- * it, for requests with `a and b`.
+ * Returns the rules for a list of entries. Routes have no negated conditions, so an entry with `a and not b` is
+ * preceded by copies of the later entries for requests with `a and b`.
  */
 export function rulesOfEntries(entries: readonly Entry[]): HttpRule[] {
   let rest: PlainEntry[] = []
@@ -72,7 +75,10 @@ function placeBefore(rest: readonly PlainEntry[], { condition, action }: PlainEn
   return found
 }
 
-/** The end of requests that an entry excludes, when no other entry takes them. */
+/**
+ * Returns an action with status 404, for requests that the negated part of a condition excludes and that no later entry
+ * matches.
+ */
 function noRoute({ at, source }: Action): Action {
   return {
     ...{ name: `excluded-${at.line}`, at, source: `${source}: excluded`, backends: [] },
@@ -81,7 +87,7 @@ function noRoute({ at, source }: Action): Action {
   }
 }
 
-/** Says why routes cannot express the condition; empty when they can. */
+/** Returns why routes cannot express a condition; an empty string when they can. */
 export function whyInexpressible(condition: Condition): string {
   const alternatives = alternativesOf(condition, false)
   if (typeof alternatives === 'string') return alternatives
@@ -96,7 +102,7 @@ export function whyInexpressible(condition: Condition): string {
 
 const MOST_ALTERNATIVES = 64
 
-/** The alternatives of a condition, each with conditions that must all hold. */
+/** Splits a condition into alternatives. Each alternative is a list of conditions that must all hold. */
 function alternativesOf(condition: Condition, isNegated: boolean): Condition[][] | string {
   if (condition.kind === 'not') return alternativesOf(condition.of, !isNegated)
   if (condition.kind === 'always') return condition.value === isNegated ? [] : [[]]
@@ -104,7 +110,7 @@ function alternativesOf(condition: Condition, isNegated: boolean): Condition[][]
     return [[isNegated ? { kind: 'not', of: condition } : condition]]
   }
   const isAny = (condition.kind === 'any') !== isNegated
-  // Alternatives without negated parts stay together, so that one route has all of them.
+  // A condition without negated parts stays one alternative, so that one route can have all of its matches.
   if (!isNegated && !hasNegation(condition)) return [[condition]]
   let found: Condition[][] = isAny ? [] : [[]]
   for (const part of condition.of) {
@@ -121,7 +127,10 @@ function hasNegation(condition: Condition): boolean {
   return condition.kind === 'not'
 }
 
-/** A condition that holds for more requests and that routes can express; null when nothing is left of it. */
+/**
+ * Returns a wider condition that routes can express, by leaving out the parts that they cannot express. Null when the
+ * wider condition would match all requests.
+ */
 export function widened(condition: Condition): Condition | null {
   const wide = replaceUnknown(condition)
   const found = matchesOfCondition(wide)

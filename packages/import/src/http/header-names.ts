@@ -1,4 +1,4 @@
-/** Whether a config can set the header: the name is one, and the header frames no message. */
+/** Whether a config can set a header: its name is valid, and it is not one of the headers that frame a message. */
 export function isSettable(name: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name) && !FRAMING.test(name)
 }

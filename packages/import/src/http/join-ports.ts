@@ -1,14 +1,17 @@
 import type { HttpPort } from './model.ts'
 
-/** A port of a part of the source, such as a frontend. */
+/** A port, and the part of the source config that opens it, such as a frontend. */
 interface OwnedPort {
   readonly port: HttpPort
   readonly owner: string
-  /** Called when another owner has the port already. */
+  /** Called when an earlier owner already has the port. */
   lost(this: void, first: string): void
 }
 
-/** One entry for each port, because a port has one address and one list of rules here. */
+/**
+ * Joins ports with the same number, because a port of the gateway has one address and one list of rules. The port of
+ * the first owner is kept.
+ */
 export function joinPorts(ports: readonly OwnedPort[]): HttpPort[] {
   const found = new Map<number, OwnedPort>()
   for (const each of ports) {

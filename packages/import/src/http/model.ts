@@ -1,29 +1,29 @@
 import type { SourcePosition } from '../core/source.ts'
 
-/** Routes of gateways that choose the first rule that fits. Every importer of such a gateway makes these. */
+/** Rules that every importer makes for a gateway that chooses the first matching rule. */
 
 /** A condition on the path of a request, without its query. */
 export type PathCondition =
   | PathText
-  /** A pattern in RE2 syntax that fits the whole path. */
+  /** A pattern in RE2 syntax that must match the whole path. */
   | { readonly kind: 'pattern'; readonly regex: string }
 
 /**
- * A path, a text at the start of the path (`start`: `/a` fits `/ab`), or whole segments at its start (`segments`: `/a` fits
- * `/a/b`, not `/ab`). The text is in lower case if letter case does not matter.
+ * A whole path, a text at the start of the path (`start`: `/a` matches `/ab`), or whole segments at the start of the
+ * path (`segments`: `/a` matches `/a/b`, but not `/ab`). If letter case does not matter, the text is in lower case.
  */
 interface PathText {
   readonly kind: 'exact' | 'start' | 'segments'
   readonly path: string
   readonly isCaseless?: true
 }
-/** A condition on a header or a query parameter: an exact value, or a pattern for the whole value. */
+/** A condition on a header or a query parameter: an exact value, or a pattern that must match the whole value. */
 export interface FieldCondition {
   readonly name: string
   readonly value: { readonly exact: string } | { readonly regex: string }
 }
 
-/** Conditions that must all hold. */
+/** Conditions of a route that must all hold. */
 export interface HttpMatch {
   readonly path: PathCondition | null
   readonly method: string | null
@@ -33,21 +33,26 @@ export interface HttpMatch {
 
 export const ANY_MATCH: HttpMatch = { path: null, method: null, headers: [], query: [] }
 
-/** The upstream or the status that requests get; `untold` when tests cannot state it. */
+/**
+ * The result that generated tests expect for a request: an upstream or a status. `untold` means that tests cannot
+ * predict the result.
+ */
 type Outcome =
   | { readonly kind: 'proxy'; readonly addresses: readonly string[]; pathFor(this: void, path: string): string }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'untold' }
 
-/** A route that takes requests unless an earlier rule of its port takes them. */
+/** A route of a port. If several rules match a request, the first rule takes the request. */
 export interface HttpRule {
   readonly name: string
   readonly at: SourcePosition
-  /** The line of the source, for the comment above the route. */
+  /** The line of the source config, for the comment above the route. */
   readonly source: string
-  /** Names, exact or `*.name`, or variables with a name (`${NAME}`); empty for every host. */
+  /**
+   * Hostnames: exact, as `*.name`, or as `${NAME}` for an environment variable. Empty for a rule that takes every host.
+   */
   readonly hosts: readonly string[]
-  /** Empty for every request. */
+  /** The matches, of which one must fit; empty for a rule that takes every request. */
   readonly matches: readonly HttpMatch[]
   readonly policies: Readonly<Record<string, unknown>>
   readonly backends: readonly object[]
@@ -55,23 +60,23 @@ export interface HttpRule {
 }
 
 export interface Certificate {
-  /** Null for all other names. */
+  /** The hostname of the certificate; null for the certificate of all other hostnames. */
   readonly hostname: string | null
   readonly cert: string
   readonly key: string
-  /** Authorities of client certificates; null without. */
+  /** The file with the certificate authorities of client certificates; null when clients need no certificate. */
   readonly root: string | null
-  /** Whether clients without a certificate are accepted, with `root`. */
+  /** `Request` when `root` is set and clients without a certificate are accepted too. */
   readonly clientCertificates?: 'Request'
 }
 
 export interface HttpPort {
   readonly port: number
-  /** Null for all addresses. */
+  /** The address of the port; null for all addresses of the machine. */
   readonly address: string | null
-  /** Null for plain text. */
+  /** The certificates of the port; null for a port without TLS. */
   readonly certificates: readonly Certificate[] | null
-  /** Policies of the listeners. */
+  /** The policies of all listeners on the port. */
   readonly policies: Readonly<Record<string, unknown>>
   readonly rules: readonly HttpRule[]
 }
@@ -80,7 +85,7 @@ export function coversHost(pattern: string, host: string): boolean {
   return pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)))
 }
 
-/** The name of the variable that has a host: `${NAME}`; null for plain hosts. */
+/** Returns the variable name of a host that is written `${NAME}`; null for plain hosts. */
 export function variableOfHost(host: string): string | null {
   return /^\$\{(\w+)\}$/.exec(host)?.[1] ?? null
 }

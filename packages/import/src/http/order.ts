@@ -3,11 +3,11 @@ import { ANY_MATCH, coversHost, type HttpMatch, type HttpRule, type PathConditio
 import { canOverlap } from './overlap.ts'
 import { regexOf } from './paths.ts'
 
-/** A rule with its matches as the config has them, for some of its hosts. */
+/** A route in the order of the config: a rule for some of its hosts, with printed matches. */
 interface OrderedRoute {
   readonly rule: HttpRule
   readonly hostnames: readonly string[]
-  /** Undefined for every request. */
+  /** The matches as the config has them; undefined when the route takes every request. */
   readonly matches: readonly object[] | undefined
 }
 
@@ -15,9 +15,9 @@ const MOST_HOSTNAMES = 64
 const MOST_MATCHES = 64
 
 /**
- * Routes among which the gateway chooses the first rule that fits. The gateway prefers exact hosts, then exact paths, then
- * longer paths, so a rule without a host is repeated for a host whose rules come later, and paths become longer patterns
- * where the order of the rules needs it.
+ * Returns routes for which the gateway chooses the same rule as the source gateway, which chooses the first matching
+ * rule. The gateway prefers exact hosts, then exact paths, then longer paths. So a rule without a host is repeated for
+ * each host whose rules come later, and paths become longer patterns when the order of the rules requires it.
  */
 export function orderedRoutes(rules: readonly HttpRule[]): OrderedRoute[] {
   const hosts = [...new Set(rules.flatMap((rule) => rule.hosts))]
@@ -46,13 +46,15 @@ export function orderedRoutes(rules: readonly HttpRule[]): OrderedRoute[] {
   )
 }
 
-/** Parts of a list of a certain size; an empty list is one part. */
+/** Splits a list into parts of at most `size` items. An empty list is one part. */
 function chunks<Item>(list: readonly Item[], size: number): (readonly Item[])[] {
   if (list.length <= size) return [list]
   return Array.from({ length: Math.ceil(list.length / size) }, (_each, at) => list.slice(at * size, (at + 1) * size))
 }
 
-/** The rules of a host, and those for more hosts that come before one of them and fit the same requests. */
+/**
+ * Returns the rules for a host: its own rules, and earlier rules for more hosts that match some of the same requests.
+ */
 function rulesOfHost(rules: readonly HttpRule[], host: string | null): HttpRule[] {
   if (host === null) return rules.filter(({ hosts }) => hosts.length === 0)
   const found: HttpRule[] = []
@@ -72,14 +74,16 @@ export function matchesOf({ matches }: HttpRule): readonly HttpMatch[] {
   return matches.length === 0 ? [ANY_MATCH] : matches
 }
 
-/** A match of a rule, while the order is established. */
+/** A match of a rule. `path` changes while the precedence of the matches is established. */
 interface Item {
   readonly rule: number
   readonly match: HttpMatch
   path: PathCondition | null
 }
 
-/** The matches of each rule, so that earlier rules come first where requests fit several. */
+/**
+ * Prints the matches of rules so that the gateway prefers the match of the earlier rule for requests that fit several.
+ */
 function printMatches(rules: readonly HttpRule[]): (readonly object[] | undefined)[] {
   const items: Item[] = rules.flatMap((each, rule) =>
     matchesOf(each).map((match) => ({ rule, match, path: printablePath(match.path) })),
@@ -112,14 +116,17 @@ function printMatches(rules: readonly HttpRule[]): (readonly object[] | undefine
   })
 }
 
-/** Configs have exact paths and prefixes in one letter case alone. */
+/**
+ * Turns a path without regard to letter case into a pattern, because exact paths and prefixes of the config depend on
+ * letter case.
+ */
 function printablePath(path: PathCondition | null): PathCondition | null {
   return path !== null && path.kind !== 'pattern' && path.isCaseless === true
     ? { kind: 'pattern', regex: regexOf(path) }
     : path
 }
 
-/** Negative when the gateway prefers the first item; 0 when the order in the file decides. */
+/** Compares two matches: negative when the gateway prefers the first; 0 when their order in the file decides. */
 function comparePrecedence(one: Item, other: Item): number {
   const exactness = Number(other.path?.kind === 'exact') - Number(one.path?.kind === 'exact')
   if (exactness !== 0) return exactness
@@ -140,7 +147,7 @@ function printedLength(path: PathCondition | null): number {
   return printed === undefined ? 1 : (Object.values(printed)[0] ?? '').length
 }
 
-/** Groups without content make a pattern longer. */
+/** Makes a pattern longer by empty groups, which match nothing. The gateway prefers longer patterns. */
 function padded(regex: string, length: number): string {
   return regex + '(?:)'.repeat(Math.max(0, Math.ceil((length - regex.length) / 4)))
 }

@@ -1,7 +1,7 @@
 import type { FieldCondition, HttpMatch, PathCondition } from './model.ts'
 import { anyCase, fitsPath, literalOfRegex, literalStart, regexOf } from './paths.ts'
 
-/** Whether some request may fit both matches. True when that is not known. */
+/** Whether a request can fit both matches; true when the importer cannot tell. */
 export function canOverlap(one: HttpMatch, other: HttpMatch): boolean {
   if (one.method !== null && other.method !== null && one.method !== other.method) return false
   return (
@@ -9,7 +9,10 @@ export function canOverlap(one: HttpMatch, other: HttpMatch): boolean {
   )
 }
 
-/** Parts of the request line have one value; a header can be sent twice. */
+/**
+ * Whether two conditions exclude each other. This is certain only for pseudo-headers such as `:authority`, because
+ * other headers can be sent twice.
+ */
 function excludes(one: FieldCondition, other: FieldCondition): boolean {
   return (
     one.name === other.name &&
@@ -40,13 +43,13 @@ function isCaseless(path: PathCondition): boolean {
   return path.kind === 'pattern' ? path.regex.startsWith('(?i)') : path.isCaseless === true
 }
 
-/** Whether every path of the first condition fits the second one; false when that is not known. */
+/** Whether every path that fits the first condition also fits the second; false when the importer cannot tell. */
 export function isPathWithin(inner: PathCondition | null, outer: PathCondition | null): boolean {
   if (outer === null || (outer.kind !== 'exact' && outer.kind !== 'pattern' && outer.path === '/')) return true
   if (inner === null) return false
   if (inner.kind === 'pattern') return outer.kind === 'pattern' && outer.regex === inner.regex
   if (isCaseless(outer) && !isCaseless(inner) && anyCase(inner) !== inner) return isPathWithin(anyCase(inner), outer)
-  // Paths in other letter case fit the first condition alone.
+  // A path in another letter case fits `inner`, but not `outer`.
   if (isCaseless(inner) && !isCaseless(outer) && anyCase(outer) !== outer) return false
   if (inner.kind === 'exact') return fitsPath(outer, inner.path) === true
   if (outer.kind === 'start') return inner.path.startsWith(outer.path)
@@ -57,16 +60,16 @@ export function isPathWithin(inner: PathCondition | null, outer: PathCondition |
   return false
 }
 
-/** A text with which each path of the condition begins. */
+/** Returns a text that all paths of the condition begin with. */
 function startOf(path: PathCondition): string {
   return path.kind === 'pattern' ? literalStart(path.regex) : path.path
 }
 
-/** A pattern for the paths of both conditions; null when none is known. */
+/** Returns a pattern for the paths that fit both conditions; null when the importer finds none. */
 export function commonPattern(one: PathCondition, other: PathCondition): PathCondition | null {
   if (other.kind === 'start') return one.kind === 'start' ? null : commonPattern(other, one)
   if (one.kind !== 'start' || other.kind !== 'pattern' || isCaseless(one) !== isCaseless(other)) return null
-  // A path that begins with one text and ends with another, if the texts cannot share characters.
+  // A path can begin with one text and end with another when the two texts cannot share characters.
   const regex = other.regex.replace('(?i)', '')
   const end = regex.startsWith('.*') ? literalOfRegex(regex.slice(2)) : null
   if (end === null || end === '') return null

@@ -3,7 +3,7 @@ import type { PathCondition } from './model.ts'
 
 const LONGEST_PATH = 1_024
 
-/** Whether requests can have the path, and a config may contain it. */
+/** Whether a request can have the path and a config may contain it. */
 export function isPlainPath(path: string): boolean {
   return (
     path.length <= LONGEST_PATH &&
@@ -20,7 +20,7 @@ export function pathStart(path: string): PathCondition | null {
   return isPlainPath(path) ? { kind: 'start', path } : null
 }
 
-/** The condition for paths in any letter case. */
+/** Returns the same condition without regard to letter case. */
 export function anyCase(condition: PathCondition): PathCondition {
   if (condition.kind === 'pattern') {
     return condition.regex.startsWith('(?i)') ? condition : { kind: 'pattern', regex: `(?i)${condition.regex}` }
@@ -29,7 +29,7 @@ export function anyCase(condition: PathCondition): PathCondition {
   return path === condition.path.toUpperCase() ? condition : { kind: condition.kind, path, isCaseless: true }
 }
 
-/** A pattern for the whole path; null when it is not RE2. */
+/** Returns a condition with a pattern for the whole path; null when the pattern is not RE2. */
 export function pathPattern(regex: string): PathCondition | null {
   return isRegex(regex) ? { kind: 'pattern', regex } : null
 }
@@ -42,7 +42,7 @@ export function escapeRegex(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, (sign) => `\\${sign}`)
 }
 
-/** The pattern of the whole text for a pattern that is searched in it. */
+/** Converts a pattern that is searched anywhere in a text to a pattern for the whole text. */
 export function wholePattern(regex: string): string {
   const [, flags = '', searched = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
   const source = searched.replaceAll('(?<', '(?P<').replaceAll(/\(\?P<([=!])/g, '(?<$1')
@@ -52,7 +52,7 @@ export function wholePattern(regex: string): string {
   return flags + (isEnded ? start.slice(0, -1) : `${start}.*`)
 }
 
-/** Whether a pattern has a `|` outside of all groups and sets. */
+/** Whether a pattern has a `|` outside of groups and character sets. */
 export function hasOuterChoice(source: string): boolean {
   let depth = 0
   for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[()|]/gs)) {
@@ -63,7 +63,7 @@ export function hasOuterChoice(source: string): boolean {
   return false
 }
 
-/** The pattern of a condition; null for a condition that has none. */
+/** Returns a condition as a pattern for the whole path. */
 export function regexOf(path: PathCondition | null): string {
   if (path === null) return '/.*'
   if (path.kind === 'pattern') return path.regex
@@ -75,7 +75,7 @@ export function regexOf(path: PathCondition | null): string {
 
 const beforeQuery = new Map<string, string | null>()
 
-/** The pattern for a path with a query behind it; null when the pattern may fit a query too. */
+/** Returns a pattern for the path followed by an optional query; null when the pattern may already match a query. */
 export function patternBeforeQuery(regex: string): string | null {
   const known = beforeQuery.get(regex)
   if (known !== undefined) return known
@@ -100,7 +100,7 @@ function makePatternBeforeQuery(regex: string): string | null {
 
 const compiled = new Map<string, RegExp | null>()
 
-/** Whether a text fits a pattern of RE2 as a whole; null when that is not known. */
+/** Whether an RE2 pattern matches a whole text; null when the importer cannot tell. */
 export function fitsRegex(regex: string, text: string): boolean | null {
   let found = compiled.get(regex)
   if (found === undefined) {
@@ -113,7 +113,7 @@ export function fitsRegex(regex: string, text: string): boolean | null {
 
 function compile(regex: string): RegExp | null {
   const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? []
-  // Repeated groups can take a backtracking matcher forever.
+  // A pattern with nested repetitions can take a backtracking matcher forever, so it is not run.
   if (/[*+}]\)?[*+{]/.test(source)) return null
   try {
     return new RegExp(`^(?:${source.replaceAll('(?P<', '(?<')})$`, flags === '' ? '' : 'i')
@@ -122,7 +122,7 @@ function compile(regex: string): RegExp | null {
   }
 }
 
-/** Whether a path fits a condition; null when that is not known. */
+/** Whether a path fits a condition; null when the importer cannot tell. */
 export function fitsPath(condition: PathCondition | null, path: string): boolean | null {
   if (condition === null) return true
   if (condition.kind === 'pattern') return fitsRegex(condition.regex, path)
@@ -137,7 +137,7 @@ export function fitsPath(condition: PathCondition | null, path: string): boolean
   }
 }
 
-/** The literal text with which each path of a pattern begins; empty when that is not known. */
+/** Returns the literal text that all paths of a pattern begin with; empty when the importer cannot tell. */
 export function literalStart(regex: string): string {
   if (regex.startsWith('(?') || hasOuterChoice(regex)) return ''
   let text = ''
@@ -149,7 +149,7 @@ export function literalStart(regex: string): string {
   return text
 }
 
-/** The text of a pattern without special characters; null for others. */
+/** Returns the text of a pattern without special characters; null for other patterns. */
 export function literalOfRegex(regex: string): string | null {
   const text = regex.replaceAll(/\\([^\w])/g, '$1')
   return escapeRegex(text) === regex ? text : null

@@ -3,7 +3,7 @@ import { positionText } from '../core/source.ts'
 import { coversHost, type Certificate, type HttpPort, type HttpRule, variableOfHost } from './model.ts'
 import { orderedRoutes } from './order.ts'
 
-/** The `binds` of a config. */
+/** Prints the `binds` of the config. */
 export function printPorts(ports: readonly HttpPort[]): object[] {
   return ports.map(({ port, address, certificates, policies, rules }) =>
     withoutAbsent({
@@ -43,13 +43,13 @@ function tlsOf({ hostname, cert, key, root, clientCertificates }: Certificate): 
   })
 }
 
-/** A host, or a variable: `${NAME}`. */
+/** Prints a hostname, which may be an environment variable (`${NAME}`). */
 function printHost(host: string): string | Variable {
   const name = variableOfHost(host)
   return name === null ? host : new Variable(name)
 }
 
-/** The rule for the hosts of a listener; null when it takes none of them. */
+/** Limits a rule to the hostname of a listener; returns null when the rule takes none of its hosts. */
 function restrict(rule: HttpRule, hostname: string | null): HttpRule | null {
   if (hostname === null || rule.hosts.length === 0) return rule
   const hosts = rule.hosts.filter((host) => coversHost(hostname, host))
@@ -73,7 +73,7 @@ function printRoutes(rules: readonly HttpRule[]): object[] {
   )
 }
 
-/** A name that fits a route and that no other route has. */
+/** Returns a valid route name that no other route has. */
 function uniqueRouteName(text: string, names: Set<string>): string {
   const slug = text
     .replaceAll(/[^A-Za-z0-9.-]+/g, '-')

@@ -1,7 +1,7 @@
 import { ANY_MATCH, coversHost, type FieldCondition, type HttpMatch, type HttpRule } from './model.ts'
 import { isPathWithin } from './overlap.ts'
 
-/** The rules without matches whose requests an earlier rule takes. */
+/** Leaves out all matches whose requests an earlier rule takes, and rules without any other match. */
 export function reachableRules(rules: readonly HttpRule[]): HttpRule[] {
   const found: HttpRule[] = []
   for (const rule of rules) {

@@ -4,7 +4,10 @@ import type { HttpMatch, HttpPort, HttpRule } from './model.ts'
 
 const AUTHENTICATION = ['apiKeyAuthentication', 'basicAuthentication', 'jwtAuthentication', 'mcpAuthentication']
 
-/** The upstreams of requests; where a credential is required, requests without one get 401. */
+/**
+ * Returns the behavior for the generated tests. For routes that require a credential, the tests expect status 401,
+ * because they send none.
+ */
 export function statedBehavior(ports: readonly HttpPort[], env: Readonly<Record<string, string>>): StatedBehavior {
   return behaviorOf(
     ports.map((port) => ({ ...port, rules: port.rules.map(refused) })),
@@ -22,7 +25,7 @@ function refused(rule: HttpRule): HttpRule {
     return policy !== undefined && (policy.mode ?? 'Strict') === 'Strict'
   })
   if (required.length === 0) return rule
-  // Discovery documents of MCP OAuth need no token.
+  // MCP OAuth serves discovery documents without a token, so their responses are not tested.
   if (required.includes('mcpAuthentication') && rule.matches.some(isOfDiscovery))
     return { ...rule, outcome: { kind: 'untold' } }
   return { ...rule, policies: {}, outcome: { kind: 'status', status: 401 } }

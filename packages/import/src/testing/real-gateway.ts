@@ -12,7 +12,7 @@ import { useGateway, useOrigin } from '../../../gateway/src/testing/scene.ts'
 import type { ImportedConfig } from '../core/import-result.ts'
 import { printImport } from '../core/print-import.ts'
 
-/** Runs a gateway with a config file until the test ends; returns when the port is open. */
+/** Runs the program of a gateway until the test ends; returns when the port is open. */
 export async function useProgram(
   t: TestContext,
   {
@@ -53,7 +53,7 @@ async function canConnect(port: number): Promise<boolean> {
   return isOpen
 }
 
-/** Servers that respond with their number, and the path and host that they got. */
+/** Starts servers whose responses contain the number of the server, and the path and host of the request. */
 export function useOrigins(t: TestContext, count: number): Promise<number[]> {
   return Promise.all(
     Array.from({ length: count }, async (_each, index) => {
@@ -65,7 +65,7 @@ export function useOrigins(t: TestContext, count: number): Promise<number[]> {
   )
 }
 
-/** The port of a gateway with the imported config. */
+/** Starts the gateway with an imported config, and returns its port. */
 export async function useImported(t: TestContext, imported: ImportedConfig, from: string): Promise<number> {
   const config = parse(printImport(imported, ['in'], from).config) as { binds: { port: number }[] }
   const gateway = await useGateway(t, { ...config, binds: config.binds.map((bind) => ({ ...bind, port: 0 })) })
@@ -79,7 +79,10 @@ export interface SentRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The status, a header, and the server with the path and host that it got; of a redirect, the URL without its query. */
+/**
+ * Sends a request. Returns the status, a header, and the body, which names the server, path and host; for a redirect,
+ * the address without its query.
+ */
 export async function outcomeOf(port: number, { host, path, method, headers }: SentRequest): Promise<object> {
   const sent = { path, headers: { ...headers, host }, ...(method !== undefined && { method }) }
   const { status, headers: found, body } = await request(port, sent)
