@@ -9,7 +9,7 @@ import { printImport } from '../core/print-import.ts'
 import { importAgentgateway } from './import-agentgateway.ts'
 import { files } from './testing/files.ts'
 
-/** The paths of all values that are not collections, and of empty collections. */
+/** Returns the paths of all leaves of a value: its scalars, empty mappings and empty lists. */
 function leavesOf(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [path]
   const members = Array.isArray(value)
@@ -21,7 +21,7 @@ function leavesOf(value: unknown, path: string): string[] {
 const importText = (text: string): ImportResult =>
   importAgentgateway([{ name: 'config.yaml', text }], () => 'there is no such file', gatewayChecks)
 
-/** Problems with files that the config names, which tests do not have. */
+/** Matches problems about files that the config names; the test does not create these files. */
 const OF_FILES = /cannot be read|no such file|ENOENT|unreadable|does not exist/
 
 test('every field of any file is in the report, and the imported config has no problems', () => {

@@ -20,7 +20,7 @@ interface PrintedRoute {
   backends?: object[]
 }
 
-/** The routes of the first listener of a config with these routes. */
+/** Imports a config with one listener, and returns the imported routes of this listener. */
 function routesOf(...routes: object[]): PrintedRoute[] {
   const { config } = imported({ binds: [{ port: 3000, listeners: [{ routes }] }] })
   return (config as { binds: { listeners: { routes: PrintedRoute[] }[] }[] }).binds[0]?.listeners[0]?.routes ?? []
@@ -28,7 +28,7 @@ function routesOf(...routes: object[]): PrintedRoute[] {
 
 const backends = [{ host: '127.0.0.1:9000' }]
 
-/** Policies that protect, each complete. */
+/** Policies that restrict access, each with all of its required fields. */
 const PROTECTIONS: Readonly<Record<string, object>> = {
   jwtAuth: { mode: 'strict', issuer: 'https://i.test/', jwks: { url: 'https://i.test/keys' } },
   mcpAuthentication: { issuer: 'https://i.test/', jwks: { url: 'https://i.test/keys' } },
@@ -44,7 +44,10 @@ const PROTECTIONS: Readonly<Record<string, object>> = {
   ai: { promptGuard: { request: [{ regex: { rules: [{ builtin: 'email' }] } }] } },
 }
 
-/** The mappings of a value, in which a field may be unknown; those of free names are left out. */
+/**
+ * Returns the mappings within a policy in which the test can add an unknown field. `context` is left out, because its
+ * member names are free.
+ */
 function mappingsOf(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return []
   const below = Object.entries(value).flatMap(([name, member]) => (name === 'context' ? [] : mappingsOf(member)))

@@ -5,7 +5,10 @@ import type { ReadBind } from './routes/binds.ts'
 import { matchesOf } from './routes/precedence.ts'
 import type { TestedBackend } from './values/convert.ts'
 
-/** The behavior of the ports: the upstreams of requests, refusals, and the models that providers are asked for. */
+/**
+ * Lists the behavior of all ports for the generated tests: the upstreams of requests, denied requests, and the models
+ * in requests to providers.
+ */
 export function behaviorOf(
   binds: readonly ReadBind[],
   others: readonly StatedTest[],
@@ -24,7 +27,7 @@ type Model = Extract<TestedBackend, { kind: 'model' }>
 const SECRET =
   /Authentication$|^authorization$|^extAuth$|^extProc$|^transformation$|^directResponse$|^requestRedirect$|^urlRewrite$/
 
-/** A chat for each route that has one provider, takes every request, and is the only route of its port. */
+/** Returns a test with a chat if the port has one route, and this route takes every request and has one provider. */
 function modelTests({ port, rules, listeners }: ReadBind): StatedTest[] {
   const [listener, ...others] = listeners
   const [route, ...rest] = listener?.routes ?? []

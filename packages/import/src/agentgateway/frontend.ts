@@ -37,7 +37,7 @@ const tls: Members = {
   keyExchangeGroups: list(scalar),
 }
 
-/** A protocol of ALPN, which files have as bytes. */
+/** Reads the name of an ALPN protocol, which agentgateway files may write as a list of bytes. */
 function protocol(field: Field, scope: Scope): unknown {
   if (field.items.length === 0) return scalar(field, scope)
   field.carried()
@@ -64,7 +64,6 @@ const TABLE: PolicyTable = {
   tracing: reader('tracing', 'extra', tracing),
 }
 
-/** Reads `frontendPolicies`. */
 export function readFrontend(field: Field | null, scope: Scope): Effects {
   return readPolicies(field, TABLE, scope, 'frontend')
 }

@@ -15,7 +15,6 @@ import { readTargetedPolicies } from './routes/targeted-policies.ts'
 import type { ClosedStatus } from './values/convert.ts'
 import { Environment } from './values/environment.ts'
 
-/** Imports the config file of agentgateway. */
 export function importAgentgateway(
   sources: readonly SourceText[],
   _find: FindIncluded,
@@ -78,7 +77,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   ui: 'the web UI is on the admin server: docs/ui.md',
 }
 
-/** The policies of a listener, closed when those of all connections are not complete. */
+/** Closes the routes of a listener when `frontendPolicies` could not be imported as a whole. */
 function withStatus(shared: SharedPolicies, status: ClosedStatus | null): SharedPolicies {
   return status === null ? shared : { ...shared, late: { ...shared.late, status: 403 } }
 }

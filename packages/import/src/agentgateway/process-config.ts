@@ -59,7 +59,7 @@ const MISSING: Readonly<Record<string, string>> = {
   standardAttributes: 'docs/logs-and-metrics.md',
 }
 
-/** The settings of the process, and the policies for all connections that old files have there. */
+/** Reads the process settings in `config`, and the policies for all connections that old files have in this section. */
 export function readProcessConfig(
   field: Field | null,
   scope: Scope,

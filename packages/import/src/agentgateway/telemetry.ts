@@ -18,10 +18,10 @@ import { serviceReference } from './values/targets.ts'
 
 const PROTOCOL = choice({ grpc: 'GRPC', http: 'HTTP' })
 
-/** Added fields; one whose expression the gateway does not know is left out. */
+/** Reads added log fields. A field is left out when Portico does not accept its expression. */
 const added = pairs('name', 'expression', expression('log'))
 
-/** Fields to omit, of those that the gateway has. */
+/** Reads the names of log fields to omit. Names that Portico's logs do not have are reported as not carried. */
 function removed(policy: 'accessLog' | 'tracing'): Convert {
   const sample = policy === 'tracing' ? { backendRef: { host: 'a:1' } } : {}
   return list((field, scope) => {
@@ -36,7 +36,7 @@ function attributesOf(add: unknown, remove: unknown): object {
   return found.length === 0 ? {} : { attributes: Object.fromEntries(found) }
 }
 
-/** A collector: its headers are fields of their own. */
+/** Reads the address of an OTLP collector, with the policies and headers for its connections. */
 function collector(field: Field, scope: Scope): object | undefined {
   const table: PolicyTable = {
     ...CONNECTION_POLICIES,
@@ -96,7 +96,7 @@ export const tracing: Convert = (field, scope) => {
   return target === undefined ? undefined : { ...target, ...rest, ...attributesOf(attributes, remove) }
 }
 
-/** The old form: `config.tracing`. */
+/** Reads `config.tracing`, the place of the tracing settings in old files. */
 export const oldTracing: Convert = (field, scope) => {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   const endpoint = field.get('otlpEndpoint')
@@ -126,7 +126,7 @@ export const oldTracing: Convert = (field, scope) => {
   }
 }
 
-/** The old form: `config.logging.filter` and `config.logging.fields`. */
+/** Reads `config.logging.filter` and `config.logging.fields`, the access log settings of old files. */
 export function oldAccessLog(field: Field, scope: Scope): object | undefined {
   const { filter, fields } = membersOf(
     field,

@@ -4,9 +4,9 @@ import { BACKEND_POLICIES } from '../policies/tables.ts'
 import { type ClosedStatus, lost, type Scope, type TestedBackend } from '../values/convert.ts'
 import { type Provider, readProvider } from './providers.ts'
 
-/** A backend of a route, or a named one. */
+/** An imported backend, in the form of the Portico config. */
 export interface ReadBackend {
-  /** The kind of the backend with its settings: `{ host }`, `{ ai }`. */
+  /** The kind of the backend with its settings, such as `{ host }` or `{ ai }`. */
   readonly backend: Readonly<Record<string, unknown>>
   readonly policies: Readonly<Record<string, unknown>>
   readonly status: ClosedStatus | null
@@ -15,12 +15,12 @@ export interface ReadBackend {
 
 export const UNKNOWN: TestedBackend = { kind: 'unknown' }
 
-/** A backend that cannot be imported. */
+/** Returns a placeholder for a backend that cannot be imported. */
 export function unusable(status: ClosedStatus): ReadBackend {
   return { backend: {}, policies: {}, status, tested: UNKNOWN }
 }
 
-/** Reads a backend of language models: one provider, or groups of them. */
+/** Reads a backend of language models: one provider, or groups of providers. */
 export function readAi(field: Field, scope: Scope): ReadBackend {
   const groups = field.get('groups')
   if (groups === null) return readSingle(field, scope)
@@ -64,13 +64,16 @@ function readNamed(field: Field, scope: Scope): { entry: object; status: ClosedS
   return { entry, status: worst([effects.status, isLost ? 501 : null]) }
 }
 
-/** Notes the losses of a field, except those of its policies; returns whether there are some. */
+/**
+ * Adds a note to all fields of a backend that are not carried, except the fields of its policies: requests get 501.
+ * Returns whether there are such fields.
+ */
 export function amendOthers(field: Field): boolean {
   const others = field.members.flatMap(([name, member]) => (name === 'policies' ? [] : [member]))
   return others.map((each) => each.amendLosses('requests get 501 until you replace it', false)).includes(true)
 }
 
-/** Clouds get the identity of the machine when no credential is written. */
+/** Adds the identity of the machine as the credential of a cloud provider that has no other credential. */
 function withCredential({ cloud }: Provider, effects: Effects): Effects {
   if (cloud === null) return effects
   const policies: Record<string, unknown> = { ...effects.policies }
@@ -82,7 +85,7 @@ export function worst(statuses: readonly (ClosedStatus | null)[]): ClosedStatus 
   return statuses.includes(403) ? 403 : (statuses.find((status) => status !== null) ?? null)
 }
 
-/** A name that objects of the config may have. */
+/** Turns a text into a name that the Portico config accepts for an object. */
 export function objectName(text: string): string {
   const slug = text
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')

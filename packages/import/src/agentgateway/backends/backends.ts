@@ -15,12 +15,12 @@ const NOT_AVAILABLE: Readonly<Record<string, string>> = {
 
 const KINDS = ['host', 'backend', 'ai', 'mcp', 'aws', 'dynamic', ...Object.keys(NOT_AVAILABLE)]
 
-/** Reads a backend of a route, with its policies. */
+/** Reads an entry in the `backends` of a route, with its policies. */
 export function readBackend(field: Field, scope: Scope): ReadBackend {
   return withPolicies(field, readKind(field, scope, false), scope)
 }
 
-/** Reads a backend of the top-level `backends`. */
+/** Reads an entry of the top-level `backends`, with its policies. */
 export function readNamedBackend(field: Field, scope: Scope): ReadBackend {
   return withPolicies(field, readKind(field, scope, true), scope)
 }
@@ -76,7 +76,7 @@ function readReference(field: Field, { backends }: Scope): ReadBackend {
   return { backend: { backend: name }, policies: {}, status: null, tested: backends.testedOf(field.text ?? '') }
 }
 
-/** The source calls any host; the gateway calls none of private networks unless they are listed. */
+/** agentgateway calls any host; Portico calls hosts in private networks only if they are listed. */
 function readDynamic(field: Field | null, _scope: Scope): ReadBackend {
   if (field?.get('target') != null) {
     lost(field, 'destinations are not computed; requests get 501')

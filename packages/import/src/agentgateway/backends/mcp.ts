@@ -15,7 +15,7 @@ import {
 } from '../values/convert.ts'
 import { amendOthers, type ReadBackend, UNKNOWN, worst } from './ai.ts'
 
-/** Reads a backend of MCP servers. */
+/** Reads a backend that consists of MCP servers. */
 export function readMcp(field: Field, scope: Scope): ReadBackend {
   const targets = field.get('targets')?.items ?? []
   const read = targets.map((target) => readTarget(target, scope))
@@ -100,7 +100,7 @@ interface ServerAddress {
   readonly isTls: boolean
 }
 
-/** Reads `host`, `port` and `path`, a URL in `host`, or the name of a backend. */
+/** Reads the address of an MCP server: `host`, `port` and `path`, a URL in `host`, or the name of a backend. */
 function addressOf(field: Field, scope: Scope): ServerAddress | undefined {
   const { path, port } = membersOf(field, { path: scalar, port: scalar }, scope)
   const backend = field.get('backend')

@@ -7,7 +7,10 @@ import { objectName, type ReadBackend, UNKNOWN } from './ai.ts'
 
 type Entry = { readonly name: string; readonly tested: TestedBackend; readonly isStatic: boolean } | ClosedStatus
 
-/** The backends with names: those of the source that something uses, and those that policies call. */
+/**
+ * The named backends of the Portico config: the backends of the agentgateway config that a route or policy uses, and
+ * backends for services that policies call.
+ */
 export class NamedBackends {
   readonly scope: Scope
   readonly #sources = new Map<string, Field>()
@@ -34,18 +37,17 @@ export class NamedBackends {
     }
   }
 
-  /** The backends of the new config. */
   get printed(): readonly object[] {
     return this.#printed
   }
 
-  /** Marks the backends that nothing uses. */
+  /** Notes in the import report which backends of the agentgateway config nothing uses. */
   noteUnused(): void {
     for (const [key, field] of this.#sources)
       if (!this.#entries.has(key)) field.carried('nothing that is imported uses it, so it is left out')
   }
 
-  /** The upstream of a backend that was read. */
+  /** The upstream that generated tests expect for a backend; unknown if the backend has not been read. */
   #testedOf(reference: string): TestedBackend {
     const entry = this.#entries.get(keyOf(reference))
     return typeof entry === 'object' ? entry.tested : UNKNOWN
@@ -61,7 +63,7 @@ export class NamedBackends {
     const known = this.#entries.get(key)
     if (known !== undefined) return typeof known === 'object' ? known.name : known
     const field = this.#sources.get(key)
-    // A backend whose policies call the backend itself ends here.
+    // Ends the recursion when the policies of a backend call the backend itself.
     this.#entries.set(key, 501)
     if (field === undefined) return 501
     const entry = this.#entryOf(field)
@@ -105,7 +107,7 @@ export class NamedBackends {
   }
 }
 
-/** References are written `/name` or `name`. */
+/** Returns the name of a backend for a reference, which is written `/name` or `name`. */
 function keyOf(reference: string): string {
   return reference.replace(/^\//, '')
 }

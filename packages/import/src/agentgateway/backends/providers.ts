@@ -2,14 +2,20 @@ import type { Field } from '../../core/yaml-field.ts'
 import { choice, lost, type Members, membersOf, scalar, type Scope } from '../values/convert.ts'
 import { destinationOf, splitHostPort } from '../values/targets.ts'
 
-/** A provider of models, in the form of the new config. */
+/** A provider of language models, in the form of the Portico config. */
 export interface Provider {
   readonly provider: Readonly<Record<string, unknown>>
-  /** The credential that the source takes from its environment; null when it needs one of its own. */
+  /**
+   * The cloud whose credential agentgateway takes from its environment; null for providers that need a configured
+   * credential.
+   */
   readonly cloud: 'aws' | 'gcp' | 'azure' | null
-  /** `host:port`; null when it is not known, or the provider needs a token that tests do not have. */
+  /**
+   * The address of the provider as `host:port`; null when the address is not known, or when the provider needs a token
+   * that tests do not have.
+   */
   readonly address: string | null
-  /** The model that the provider is asked for; undefined when clients name it. */
+  /** The model in requests to the provider; undefined when clients choose the model. */
   readonly model: string | undefined
 }
 
@@ -50,7 +56,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
   },
 }
 
-/** Vendors with an OpenAI-compatible API, by their names in the source. */
+/** Vendors with an OpenAI-compatible API: provider names of Portico by provider names of agentgateway. */
 const PRESETS: Readonly<Record<string, string>> = {
   baseten: 'baseten',
   cerebras: 'cerebras',
@@ -74,7 +80,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   azureopenai: 'azureOpenAI',
 }
 
-/** Reads `provider: { openAI: { model } }` and the fields beside it; undefined when it cannot be imported. */
+/**
+ * Reads `provider: { openAI: { model } }` and the fields beside `provider`; returns undefined when the provider cannot
+ * be imported.
+ */
 export function readProvider(entry: Field, scope: Scope): Provider | undefined {
   const field = entry.get('provider')
   if (field === null) return lost(entry, 'it has no provider')
@@ -94,7 +103,7 @@ export function vendorOf(name: string): Vendor | undefined {
   return preset === undefined ? undefined : { key: preset, members: model }
 }
 
-/** The connection of a provider, when it is not that of its vendor. */
+/** Host, port and path of a provider that replace the address of its vendor. */
 interface Overrides {
   readonly members: Readonly<Record<string, unknown>>
   readonly address: string | null

@@ -10,7 +10,7 @@ import { whyInvalidConfig } from '../values/validity.ts'
 import { type ReadModel, readModel } from './models.ts'
 import { CLOSED_MODEL, readVirtualModel } from './virtual-models.ts'
 
-/** The short form of a port with models. */
+/** The section `llm` of the config: a port that serves language models. */
 interface ReadLlm {
   readonly printed: object
   readonly port: number
@@ -19,9 +19,9 @@ interface ReadLlm {
 
 const DEFAULT_PORT = 4_000
 
-/** Reads `llm`; null when the port stays closed. */
+/** Reads the section `llm`; returns null when its port is not opened. */
 export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies): ReadLlm | null {
-  // The gateways that it attaches to are closed.
+  // Models that attach to gateways are reported by `bindsOfGateways`, which closes these gateways.
   if (field.get('gateways') !== null) return null
   if (field.get('providers') !== null) {
     field.get('providers')?.notCarried('write the providers into the models; the port is not opened', true)
@@ -64,7 +64,9 @@ export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies):
   return { printed, port: number, tests: isOpen ? read.flatMap((model) => testOf(model, number)) : [] }
 }
 
-/** Some versions prefer the first entry that fits, and others exact names; a name with both is closed. */
+/**
+ * Closes models whose name an earlier entry matches too: versions of agentgateway differ in the entry that they choose.
+ */
 function withoutAmbiguous(models: readonly ReadModel[]): ReadModel[] {
   return models.map((model, index) => {
     const earlier = models.slice(0, index)
@@ -78,7 +80,7 @@ function withoutAmbiguous(models: readonly ReadModel[]): ReadModel[] {
   })
 }
 
-/** Whether a pattern with a star at one end fits all names of another. */
+/** Whether a pattern with a star at one end matches all names that another pattern matches. */
 function fits(pattern: string, name: string): boolean {
   if (pattern === name) return true
   if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1))
@@ -98,7 +100,10 @@ function printModel({ name, field, members, status }: ReadModel, scope: Scope): 
   return { name, printed: commented(status === null && why === null ? whole : { name, ...CLOSED_MODEL }, place) }
 }
 
-/** Prints a virtual model. Its targets are models: the name of a virtual model would lead to that one instead of to a pattern. */
+/**
+ * Prints a virtual model. Its targets must be models: for a target with the name of a virtual model, Portico would
+ * choose the virtual model instead of a pattern.
+ */
 function printVirtual(
   field: Field,
   scope: Scope,
@@ -112,7 +117,7 @@ function printVirtual(
   return { name, printed: commented({ name, ...members }, positionText(field.at)) }
 }
 
-/** A chat with a model that has a name and an address. */
+/** Returns a test with a chat, for a model whose name and address are known. */
 function testOf({ name, status, provider, members }: ReadModel, port: number): StatedTest[] {
   const { host, port: own, path } = (members['provider'] ?? {}) as { host?: unknown; port?: unknown; path?: unknown }
   if (status !== null || provider === null || path !== undefined || 'visibility' in members) return []

@@ -7,7 +7,7 @@ import { MODEL_POLICIES } from '../policies/tables.ts'
 import { choice, type ClosedStatus, lost, type Members, membersOf, scalar, type Scope } from '../values/convert.ts'
 import { destinationOf, splitHostPort } from '../values/targets.ts'
 
-/** A model of the short form. */
+/** An imported model of the config section `llm`. */
 export interface ReadModel {
   readonly name: string
   readonly field: Field
@@ -16,7 +16,7 @@ export interface ReadModel {
   readonly provider: Provider | null
 }
 
-/** The members of `params` that providers have, by their names there. */
+/** Converters for the members of `params` that become members of a Portico provider. */
 const SETTINGS: Members = {
   model: scalar,
   awsRegion: ['region', scalar],
@@ -77,13 +77,13 @@ function readModelProvider(field: Field, scope: Scope): Provider | undefined {
   const params = field.get('params')
   const settings = params === null ? {} : membersOf(params, SETTINGS, scope)
   const { model } = settings
-  // Without a model, the gateway would remove a prefix that ends in a slash from the name.
+  // If no provider model is set, Portico would remove a prefix that ends in a slash from the model name.
   const name = field.get('name')?.text ?? ''
   const isWhole = model === undefined && name.endsWith('/*') && !changesModel(field)
   return providerOf(vendor, isWhole ? { model: name, ...settings } : settings, { members: {}, address: null })
 }
 
-/** Whether the model of the body is written by a policy. */
+/** Whether a policy of the model sets the model name in the request body. */
 function changesModel(field: Field): boolean {
   return ['transformation', 'overrides'].some((each) => field.get(each)?.get('model') != null)
 }
@@ -93,7 +93,7 @@ interface Connection {
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** The address and the key of `params`. */
+/** Reads the address and the key in `params`. */
 function connectionOf(params: Field | null, scope: Scope): { own: Connection; isLost: boolean } {
   if (params === null) return { own: { members: {}, policies: {} }, isLost: false }
   const { pathOverride: path, pathPrefix } = membersOf(params, { pathOverride: scalar, pathPrefix: scalar }, scope)
@@ -120,7 +120,7 @@ function hostOf(field: Field, scope: Scope): object {
   return splitHostPort(found.host)
 }
 
-/** The address of a URL: its path takes the place of `/v1`. */
+/** Reads the base URL of a provider. The path of the URL replaces the default path `/v1`. */
 function baseOf(field: Field): object {
   const text = field.text ?? ''
   if (text.includes('$') || !URL.canParse(text)) return lost(field, 'expected a URL without variables') ?? {}

@@ -7,7 +7,10 @@ interface Target {
   readonly priority?: unknown
 }
 
-/** A virtual model: its targets, and the rule that chooses; undefined when it cannot be imported. */
+/**
+ * Reads a virtual model: its targets, and the rule that chooses a target. Returns undefined when the model cannot be
+ * imported.
+ */
 export function readVirtualModel(
   field: Field,
   scope: Scope,
@@ -40,5 +43,5 @@ export function readVirtualModel(
   return { ...found, members: { targets: ordered.map((each) => ({ model: each.model })), by: 'Order' } }
 }
 
-/** A model that denies all requests, so that no pattern takes them. */
+/** A model that denies all requests. The model is printed so that no pattern matches requests for its name. */
 export const CLOSED_MODEL: object = { provider: { mock: {} }, allow: 'false' }

@@ -7,7 +7,7 @@ import type { PoliciesOfCalls } from './services.ts'
 const message = mapping({ role: scalar, content: scalar })
 const prompts: Convert = mapping({ prepend: list(message), append: list(message) })
 
-/** The types of requests, by their names in the source. */
+/** Request types of Portico by request types of agentgateway. */
 const ROUTE_TYPES: Readonly<Record<string, string>> = {
   completions: 'Completions',
   messages: 'Messages',
@@ -34,7 +34,10 @@ export const promptCaching: Convert = mapping({
   cacheMessageOffset: scalar,
 })
 
-/** The members of an `ai` policy; `prefix` is the place of the policy. */
+/**
+ * Returns the readers for the members of an `ai` policy. `prefix` is the path of the policy's parent in the Portico
+ * config.
+ */
 export function aiTable(prefix: string, policiesOf: PoliciesOfCalls): PolicyTable {
   const at = (name: string): string => `${prefix}ai.${name}`
   return {

@@ -16,14 +16,14 @@ import {
   type Scope,
 } from '../values/convert.ts'
 
-/** The part of a request that has a credential; expressions are not possible. */
+/** The part of a request that has the credential. A location that is an expression is not carried. */
 export const location: Convert = mapping({
   header: mapping({ name: scalar, prefix: scalar }),
   queryParameter: mapping({ name: scalar }),
   cookie: mapping({ name: scalar }),
 })
 
-/** Reads a policy whose mode is `optional` when it is unset. */
+/** Reads an authentication policy, in which an absent `mode` means `optional`. */
 function withMode(field: Field, scope: Scope, members: Members): Record<string, unknown> {
   return { mode: 'Optional', ...membersOf(field, members, scope) }
 }
@@ -38,7 +38,7 @@ const jwks: Convert = (field, scope) => {
   return mapping({ file: scalar, url: scalar })(field, scope)
 }
 
-/** The gateway always requires `exp`. */
+/** Reads the required claims of a token. Portico always requires the claim `exp`. */
 const validationOptions: Convert = mapping({
   requiredClaims: (field) => {
     const claims = field.items.map(({ text }) => text ?? '')
@@ -116,12 +116,12 @@ export const basicAuthentication: Convert = (field, scope) => {
   return { ...rest, ...(Array.isArray(htpasswd) ? { users: htpasswd } : { secretRef: secretOf(htpasswd) }) }
 }
 
-/** A file, or a variable of the environment. */
+/** Prints a secret as the name of an environment variable, or as a file. */
 function secretOf(value: unknown): unknown {
   return value instanceof Variable ? { env: value.name } : value
 }
 
-/** Keys that the gateway accepts. */
+/** The format of API keys that Portico accepts. */
 const KEY = /^[\x21-\x7e]{8,1024}$/
 
 export const apiKeyAuthentication: Convert = (field, scope) => {
@@ -164,7 +164,10 @@ function keyOf(field: Field, scope: Scope, index: number): unknown {
   return scope.env.valueOf(`\${${name}}`)
 }
 
-/** The name of a key: that of its owner, if the metadata says so and no other key has it. */
+/**
+ * Returns the name of an API key: the name, user or id in the metadata of the key, if this name is valid and no other
+ * key has it.
+ */
 function keyName(entry: Field, index: number, taken: ReadonlyMap<string, unknown>): string {
   const metadata = entry.get('metadata')
   const own = metadata?.get('name')?.text ?? null

@@ -4,7 +4,10 @@ import { expression } from '../values/expressions.ts'
 
 const MODES = ['allow', 'deny', 'require']
 
-/** Rules: expressions that allow, or `allow`, `deny` and `require` with an expression. */
+/**
+ * Reads authorization rules: a rule is an expression that allows requests, or `allow`, `deny` or `require` with an
+ * expression.
+ */
 export function authorization(phase: ExpressionPhase): Convert {
   const condition = expression(phase)
   const ruleOf: Convert = (field, scope) => {

@@ -3,7 +3,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import { location } from './authentication.ts'
 import { capitalized, type Convert, lost, mapping, membersOf, missing, scalar, type Scope } from '../values/convert.ts'
 
-/** The credential that a backend gets. */
+/** Reads the credential that Portico sends to a backend. */
 export const backendAuth: Convert = (field, scope) => {
   const [[kind, member] = ['', field], ...others] = field.members.filter(([name]) => name !== 'location')
   if (!field.isMapping || others.length > 0) return lost(field, 'expected one kind of credential')
@@ -19,14 +19,14 @@ export const backendAuth: Convert = (field, scope) => {
   return convert === undefined ? lost(field, `${kind} is not available`) : { [kind]: convert(member, scope) ?? {} }
 }
 
-/** A key: a text, a file, or one of them with its location. */
+/** Reads an API key for a backend: a text or a file, with or without the header that has the key. */
 function keyOf(field: Field, scope: Scope): object | undefined {
   const value = field.get('value')
   if (value !== null) return { ...secretOf(value, scope), ...membersOf(field, { location }, scope) }
   return secretOf(field, scope)
 }
 
-/** A secret as a policy has it. */
+/** Prints a secret for a policy, as a text or a file. */
 export function secretOf(field: Field, scope: Scope): object | undefined {
   if (field.isMapping) {
     const file = mapping({ file: scalar })(field, scope) as object

@@ -9,7 +9,7 @@ function file(field: Field, scope: Scope): unknown {
   return scalar(field, scope)
 }
 
-/** TLS to a backend. */
+/** Reads the TLS settings for connections to a backend. */
 export const backendTls: Convert = (field, scope) => {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   const { cert, key, root, hostname, names, insecure, insecureHost, ...rest } = membersOf(

@@ -2,29 +2,34 @@ import type { Field } from '../../core/yaml-field.ts'
 import type { ClosedStatus, Convert, Scope } from '../values/convert.ts'
 import { whyInvalid } from '../values/validity.ts'
 
-/** The policies of one place, in the form of the new config. */
+/** The imported policies of one object of the config, such as a route or a backend. */
 export interface Effects {
   readonly policies: Readonly<Record<string, unknown>>
-  /** The status of requests whose policies cannot be imported; null when they are complete. */
+  /**
+   * The status for all requests of the object when a policy cannot be imported; null when all policies are imported.
+   */
   readonly status: ClosedStatus | null
 }
 
 export const NO_EFFECTS: Effects = { policies: {}, status: null }
 
 /**
- * The need for a policy: without `protection`, requests are denied; without a change for the `upstream`, requests do not
- * reach the upstream; others are only reported.
+ * How necessary a policy is. If a `protection` cannot be imported, its requests get 403. If an `upstream` policy cannot
+ * be imported, its requests get 501. If an `extra` policy cannot be imported, the import report says so.
  */
 type Need = 'protection' | 'upstream' | 'extra'
 
 interface PolicyReader {
-  /** The place of the policy in the new config, such as `backend.mcp.authorization`; empty for several policies. */
+  /**
+   * The path of the policy in the Portico config, such as `backend.mcp.authorization`; empty when the reader returns
+   * several policies by name.
+   */
   readonly path: readonly string[]
   readonly convert: Convert
   readonly need: Need
 }
 
-/** Readers by the name of the policy; a group has readers for its members. */
+/** The readers of policies by policy name. A group has readers for its members. */
 export interface PolicyTable {
   readonly [name: string]: PolicyReader | { readonly group: PolicyTable }
 }
@@ -41,7 +46,9 @@ const NOTES: Readonly<Record<Need, string>> = {
   extra: '',
 }
 
-/** Reads a mapping of policies. A policy that no reader knows may protect, so its requests are denied. */
+/**
+ * Reads a mapping of policies. Denies all requests if a policy has no reader, because the policy may restrict access.
+ */
 export function readPolicies(field: Field | null, table: PolicyTable, scope: Scope, section: Section): Effects {
   if (field === null) return NO_EFFECTS
   if (!field.isMapping) {
@@ -108,7 +115,10 @@ function wrap(path: readonly string[], value: unknown): Record<string, unknown> 
   return { [first]: rest.length === 0 ? value : wrap(rest, value) }
 }
 
-/** Adds members to a tree, unless it has one of them; conditional forms stand alone. */
+/**
+ * Adds members to a tree of policies. Returns false when a member exists already or when one of two merged members is
+ * conditional.
+ */
 export function merge(target: Record<string, unknown>, added: Readonly<Record<string, unknown>>): boolean {
   for (const [name, value] of Object.entries(added)) {
     const found = target[name]

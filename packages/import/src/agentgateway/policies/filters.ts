@@ -28,19 +28,22 @@ export const cors: Convert = mapping({
 
 const fixedHeaders = pairs('name', 'value')
 
-/** Literal changes of headers. */
+/** Reads header changes with literal values. */
 export const headerChanges: Convert = (field, scope) => {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   return nonEmpty(membersOf(field, { add: fixedHeaders, set: fixedHeaders, remove: list(scalar) }, scope))
 }
 
-/** The members without empty lists, which policies do not accept. */
+/** Leaves out empty lists, which Portico policies do not accept. */
 function nonEmpty(members: Record<string, unknown>): Record<string, unknown> | undefined {
   const found = Object.entries(members).filter(([, value]) => !Array.isArray(value) || value.length > 0)
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-/** Computed changes of a message, in the phase of its expressions. */
+/**
+ * Reads header and body changes whose values are CEL expressions. `phase` is the phase in which the gateway evaluates
+ * them.
+ */
 function transform(phase: ExpressionPhase): Convert {
   const computed = expression(phase)
   const headers = pairs('name', 'value', computed)
@@ -75,7 +78,9 @@ export const requestRedirect: Convert = (field, scope) =>
     status: scalar,
   })(field, scope)
 
-/** Changes of the path and the authority; `auto` and `none` are a policy of their own. */
+/**
+ * Reads rewrites of the path and the authority. The authority values `auto` and `none` become a policy of their own.
+ */
 export const urlRewrite: Convert = (field, scope) => {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   const authority = field.get('authority')

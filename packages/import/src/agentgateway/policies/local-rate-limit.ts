@@ -9,7 +9,7 @@ const UNITS = [
   { unit: 'Seconds', seconds: 1 },
 ]
 
-/** Limits, or limits by condition. */
+/** Reads a list of rate limits, or rate limits by condition. */
 export const localRateLimit: Convert = (field, scope) => {
   const cases = field.get('conditional')
   if (cases === null) {
@@ -27,8 +27,8 @@ export const localRateLimit: Convert = (field, scope) => {
 }
 
 /**
- * A bucket that gets `tokensPerFill` in each `fillInterval`. Other intervals than those of the gateway become a shorter
- * interval with a smaller refill, which never admits more.
+ * Reads a token bucket that gets `tokensPerFill` tokens in each `fillInterval`. An interval that Portico does not have
+ * becomes a shorter interval with a smaller refill, so that the limit never admits more requests.
  */
 function limitOf(field: Field, scope: Scope): object | undefined {
   if (!field.isMapping) return lost(field, 'expected a mapping')

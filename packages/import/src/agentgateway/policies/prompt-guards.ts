@@ -15,7 +15,7 @@ import type { PoliciesOfCalls } from './services.ts'
 
 const DEFAULT_MESSAGE = 'The request was rejected due to inappropriate content'
 
-/** Guards of requests and responses. */
+/** Reads the guards of prompts and of model responses. */
 export function promptGuard(policiesOf: PoliciesOfCalls): Convert {
   const guards: Convert = (field, scope) => {
     const items = field.isMapping ? [field] : field.items
@@ -28,7 +28,7 @@ export function promptGuard(policiesOf: PoliciesOfCalls): Convert {
   }
 }
 
-/** The guards of an entry. Old files have several kinds in one. */
+/** Reads the guards of one list entry. Old agentgateway files have guards of several kinds in one entry. */
 function guardsOf(field: Field, scope: Scope, policiesOf: PoliciesOfCalls): object[] {
   if (!field.isMapping) return []
   const policies: Convert = (each, inner) => policiesOf(each, inner)
@@ -65,7 +65,7 @@ function rejectionOf(field: Field, scope: Scope): object {
   return { message: body ?? DEFAULT_MESSAGE, ...(status !== undefined && { statusCode: status }) }
 }
 
-/** A text, also as a list of bytes. */
+/** Reads a response body, which may be written as a text or as a list of bytes. */
 const bodyText: Convert = (field, scope) => {
   const bytes = field.items.map(({ number }) => number)
   if (bytes.length === 0) return scalar(field, scope)

@@ -16,10 +16,10 @@ import {
 import { conditional, expression, requestExpression } from '../values/expressions.ts'
 import { serviceReference } from '../values/targets.ts'
 
-/** Reads the policies for calls of a service. */
+/** Reads the policies for the calls that another policy makes to its service. */
 export type PoliciesOfCalls = (policies: Field, scope: Scope) => object | undefined
 
-/** Policies that call other services; `policiesOf` reads the policies for these calls. */
+/** Returns readers of the policies that call another service. `policiesOf` reads the policies for these calls. */
 export function servicePolicies(policiesOf: PoliciesOfCalls) {
   const reference = (field: Field, scope: Scope): object | undefined =>
     serviceReference(field, scope, (policies) => policiesOf(policies, scope))
@@ -86,7 +86,10 @@ const protocol: Convert = mapping({
   http: mapping(httpMembers),
 })
 
-/** The protocol; old files have its name, and the members for HTTP beside it. */
+/**
+ * Reads the protocol of an external authorizer. Old agentgateway files have a protocol name, with the HTTP settings
+ * beside it.
+ */
 function protocolOf(field: Field, scope: Scope): unknown {
   const own = field.get('protocol')
   if (own?.text == null) return own === null ? undefined : protocol(own, scope)

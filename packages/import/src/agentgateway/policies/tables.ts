@@ -14,7 +14,7 @@ import { promptGuard } from './prompt-guards.ts'
 import { servicePolicies } from './services.ts'
 import { backendHttp, backendTcp, health, retry, timeoutOf } from './timing.ts'
 
-/** Policies of connections to the services that other policies call. */
+/** Reads the policies for connections to a service that another policy calls. */
 function policiesOfCalls(field: Field, scope: Scope): object | undefined {
   const { policies, status } = readPolicies(field, CONNECTION_POLICIES, scope, 'backend')
   return status === null ? policies : undefined
@@ -32,7 +32,7 @@ const tunnel: Convert = (field, scope) => {
   return backendRef === undefined ? undefined : { backendRef }
 }
 
-/** Literal changes of headers as expressions, which backends have. */
+/** Prints literal header changes as expressions, because header changes of Portico backends are expressions. */
 const backendHeaders: Convert = (field, scope) => {
   const found = filters.headerChanges(field, scope) as Readonly<Record<string, readonly unknown[]>> | undefined
   if (found === undefined) return undefined
@@ -49,7 +49,10 @@ const backendHeaders: Convert = (field, scope) => {
 const a2a = missing('write the public address into agent cards: docs/backends.md#agents-that-speak-a2a')
 const guardrails = missing('external processors of MCP are not available')
 
-/** Connections to backends; `prefix` is the place of the policies. */
+/**
+ * Returns the readers of policies for backend connections. `prefix` is the path of the policies' parent in the Portico
+ * config.
+ */
 function connection(prefix: string): PolicyTable {
   return {
     backendTLS: reader(`${prefix}tls`, 'protection', backendTls),
@@ -71,7 +74,7 @@ export const CONNECTION_POLICIES: PolicyTable = {
 
 export const MCP_TARGET_POLICIES = CONNECTION_POLICIES
 
-/** Policies of backends. */
+/** The readers of backend policies. */
 export const BACKEND_POLICIES: PolicyTable = {
   ...CONNECTION_POLICIES,
   ai: { group: aiTable('', policiesOfCalls) },
@@ -89,7 +92,7 @@ export const BACKEND_POLICIES: PolicyTable = {
   ),
 }
 
-/** Policies of a model in the short form. */
+/** The readers of the policies of a model in the section `llm`. */
 export const MODEL_POLICIES: PolicyTable = {
   defaults: reader('ai.defaults', 'upstream', fieldValues),
   overrides: reader('ai.overrides', 'upstream', fieldValues),
@@ -105,7 +108,7 @@ export const MODEL_POLICIES: PolicyTable = {
   backendTunnel: reader('tunnel', 'upstream', tunnel),
 }
 
-/** Policies that can run before routing. */
+/** The readers of policies that can run before routing. */
 const EARLY: PolicyTable = {
   cors: reader('cors', 'extra', filters.cors),
   jwtAuth: reader('jwtAuthentication', 'protection', authentication.jwtAuthentication),
@@ -118,13 +121,13 @@ const EARLY: PolicyTable = {
   transformations: reader('transformation', 'upstream', filters.transformation),
 }
 
-/** Policies of listeners, which run before routing. */
+/** The readers of listener policies, which run before routing. */
 export const LISTENER_POLICIES: PolicyTable = {
   ...EARLY,
   llm: reader('authorization', 'protection', missing('models beside routes: write a port of their own for them')),
 }
 
-/** Policies of routes. */
+/** Returns the readers of route policies. */
 export function routePolicies(hasRetry: boolean): PolicyTable {
   return {
     ...EARLY,

@@ -1,7 +1,7 @@
 import { choice, type Convert, implied, list, lost, mapping, membersOf, scalar } from '../values/convert.ts'
 import { expression } from '../values/expressions.ts'
 
-/** Timeouts of a route. Without retries, the one for all attempts is that of the only attempt. */
+/** Reads the timeouts of a route. Without retries, the timeout for all attempts is also that of the only attempt. */
 export function timeoutOf(hasRetry: boolean): Convert {
   return (field, scope) => {
     if (!field.isMapping) return lost(field, 'expected a mapping')
@@ -39,7 +39,7 @@ export const backendHttp: Convert = mapping({
   requestTimeout: scalar,
 })
 
-/** A share of 1, in percent. */
+/** Reads a share between 0 and 1 as a percentage. */
 const percent: Convert = (field) => {
   if (field.number === null) return lost(field, 'expected a number')
   field.carried()

@@ -7,16 +7,16 @@ import { whyInvalidConfig } from '../values/validity.ts'
 import { type FindSharedPolicies, type ReadListener, readListener } from './listeners.ts'
 import { rulesOf } from './rules.ts'
 
-/** A port of the new config. */
+/** A bind of the Portico config: a port with its listeners. */
 export interface ReadBind {
   readonly printed: object
   readonly port: number
-  /** Null with TLS, whose behavior tests do not state. */
+  /** The rules that generated tests check; null for a port with TLS, which tests do not cover. */
   readonly rules: readonly HttpRule[] | null
   readonly listeners: readonly ReadListener[]
 }
 
-/** Reads the binds; those whose ports stay closed are left out. */
+/** Reads the binds. A bind whose port is not opened is left out. */
 export function readBinds(list: readonly Field[], scope: Scope, inherited: FindSharedPolicies): readonly ReadBind[] {
   const found: ReadBind[] = []
   for (const field of list) {
@@ -28,7 +28,7 @@ export function readBinds(list: readonly Field[], scope: Scope, inherited: FindS
   return found
 }
 
-/** Reads a bind; null when the port stays closed. */
+/** Reads a bind; returns null when its port is not opened. */
 function readBind(field: Field, scope: Scope, inherited: FindSharedPolicies): ReadBind | null {
   const port = field.get('port')
   const value = port === null ? undefined : scalar(port, scope)

@@ -3,7 +3,7 @@ import { Field } from '../../core/yaml-field.ts'
 /** Members of a gateway or a listener that are not policies. */
 const MEMBERS = ['port', 'listeners', 'name', 'hostname', 'protocol', 'tls', 'namespace']
 
-/** The `gateways`, and routes beside them, as binds. */
+/** Turns `gateways`, and the top-level routes that attach to them, into binds. */
 export function bindsOfGateways(root: Field): Field[] {
   const mcp = root.get('mcp')
   const routes = [...(root.get('routes')?.items ?? []), ...(mcp?.get('gateways') == null ? [] : [mcp])]
@@ -38,7 +38,7 @@ export function bindsOfGateways(root: Field): Field[] {
   return binds
 }
 
-/** The gateways that a route attaches to, as `name` or `name/listener`. */
+/** Returns the gateways that a route attaches to, as `name` or `name/listener`. */
 function namesOf(route: Field): string[] {
   const field = route.get('gateways')
   if (field === null) return ['default']
@@ -51,7 +51,7 @@ function listenerOf(
   { tcpRoutes, llm }: { tcpRoutes: readonly Field[]; llm: Field | null },
 ): Field {
   const own = field.members.filter(([name]) => !MEMBERS.includes(name))
-  // Models beside routes are not known as a policy, which closes the gateway.
+  // Adds `llm` as a policy that cannot be imported: a gateway with both models and routes is closed.
   const policies = llm === null ? own : [...own, ['llm', llm] as const]
   const isSecure = field.get('tls') !== null && field.get('protocol') === null
   return mappingOf(field, [
@@ -63,7 +63,7 @@ function listenerOf(
   ])
 }
 
-/** The paths of MCP servers on a gateway that has other routes too. */
+/** The paths of MCP servers on a gateway that also has other routes. */
 const PATHS = ['/mcp', '/sse', '/.well-known']
 
 function routeOfMcp(mcp: Field, paths: readonly string[]): Field {
@@ -77,7 +77,7 @@ function routeOfMcp(mcp: Field, paths: readonly string[]): Field {
   ])
 }
 
-/** The short form of a port with MCP servers, as a bind. */
+/** Turns the section `mcp`, a port with MCP servers, into a bind. */
 export function bindsOfMcp(mcp: Field | null): Field[] {
   if (mcp === null || mcp.get('gateways') !== null) return []
   const route = routeOfMcp(mcp, [])
@@ -93,7 +93,7 @@ export function bindsOfMcp(mcp: Field | null): Field[] {
 
 const DEFAULT_MCP_PORT = 3_000
 
-/** A mapping that the source does not have, of members that it has. */
+/** Builds a mapping from fields of the file. The file itself does not contain this mapping. */
 function mappingOf(place: Field, members: readonly (readonly [string, Field | null])[]): Field {
   return place.part(new Map(members.flatMap(([name, field]) => (field === null ? [] : [[name, field] as const]))))
 }

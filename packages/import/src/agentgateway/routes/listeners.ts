@@ -8,32 +8,32 @@ import { inOrderOfKeys, keyOf } from './precedence.ts'
 import { inherit, printRoute, type ReadRoute, readRoute } from './routes.ts'
 import { readTcpRoutes } from './tcp-routes.ts'
 
-/** A listener of the source. */
+/** An imported listener of agentgateway. */
 export interface ReadListener {
   readonly name: string
   readonly at: SourcePosition
-  /** Null for every host. */
+  /** The hostname of the listener; null for a listener that takes every host. */
   readonly hostname: string | null
   readonly isTls: boolean
-  /** Whether TLS 1.2 is refused. */
+  /** Whether the listener refuses TLS 1.2. */
   readonly isModern: boolean
-  /** Policies that run before routing. */
+  /** The policies of the listener that run before routing. */
   readonly policies: Readonly<Record<string, unknown>>
   readonly routes: readonly ReadRoute[]
-  /** The status of requests that no route takes. */
+  /** The status of requests that no route matches. */
   readonly otherwise: 403 | 404
   readonly printed: object
 }
 
-/** The policies that apply to a listener and its routes, from elsewhere in the file. */
+/** The policies that apply to a listener and its routes but are written in other parts of the file. */
 export interface SharedPolicies {
   readonly early: Effects
   readonly late: Effects
-  /** The policies that name a route. */
+  /** Returns the policies that target a route, whose key is `namespace/name`. */
   ofRoute(this: void, key: string): Effects
 }
 
-/** Finds the policies that apply to a listener from elsewhere in the file. */
+/** Finds the policies for a listener in other parts of the file. */
 export type FindSharedPolicies = (port: number, name: string) => SharedPolicies
 
 const PROTOCOLS = choice({ HTTP: 'HTTP', HTTPS: 'HTTPS', TLS: 'TLS', TCP: 'TCP' })
@@ -50,7 +50,9 @@ const tls = mapping({
   keyExchangeGroups: missing('set frontend.tls.keyExchangeGroups'),
 })
 
-/** The oldest version is 1.2 unless `frontend.tls` says otherwise. */
+/**
+ * Reads the minimum TLS version. The default of both gateways is TLS 1.2, and Portico has one minimum for all ports.
+ */
 function minimum(field: Field): undefined {
   if (field.text === 'TLS_V1_2') field.carried('the default')
   else if (field.text === 'TLS_V1_3') field.changed('it applies to all ports: frontend.tls.minProtocolVersion')
@@ -58,7 +60,7 @@ function minimum(field: Field): undefined {
   return undefined
 }
 
-/** Reads a listener; null when its port must stay closed. */
+/** Reads a listener; returns null when its port must stay closed. */
 export function readListener(
   field: Field,
   index: number,
@@ -123,7 +125,7 @@ export function readListener(
   }
 }
 
-/** The routes of a listener; null when one of them cannot be told from others. */
+/** Reads the routes of a listener; returns null when the match of one route cannot be expressed. */
 function routesOf(list: Field | null, scope: Scope, inherited: (key: string) => Effects): readonly ReadRoute[] | null {
   const read = (list?.items ?? []).map((each, index) => readRoute(each, index, scope, inherited))
   if (read.includes(undefined)) return null
@@ -137,7 +139,7 @@ function routesOf(list: Field | null, scope: Scope, inherited: (key: string) => 
   return inOrderOfKeys(last)
 }
 
-/** The only route of a listener whose routes cannot be told from each other. */
+/** The only route of a listener when the match of one of its routes cannot be expressed: all requests get 403. */
 const CLOSED = { name: 'not-imported', policies: { directResponse: { status: 403, body: 'not imported\n' } } }
 
 function printRoutes(routes: readonly ReadRoute[]): object[] {

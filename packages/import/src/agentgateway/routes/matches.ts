@@ -2,7 +2,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import { ANY_MATCH, type FieldCondition, type HttpMatch, type PathCondition } from '../../http/model.ts'
 import { list, lost, mapping, membersOf, scalar, type Scope } from '../values/convert.ts'
 
-/** A match of a route in the new config, and in the form that tests use. */
+/** A match of a route, in the form of the Portico config and in the form that generated tests use. */
 export interface ReadMatch {
   readonly printed: Readonly<Record<string, unknown>>
   readonly match: HttpMatch
@@ -15,7 +15,7 @@ interface PrintedMatch {
   readonly query?: readonly FieldCondition[]
 }
 
-/** Reads a match; undefined when a condition cannot be expressed. */
+/** Reads a match; returns undefined when one of its conditions cannot be expressed. */
 export function readMatch(field: Field, scope: Scope): ReadMatch | undefined {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   const value = mapping({ exact: scalar, regex: scalar })
@@ -34,7 +34,7 @@ export function readMatch(field: Field, scope: Scope): ReadMatch | undefined {
   return { printed, match: matchOf(scope.env.sampleOf(printed) as PrintedMatch) }
 }
 
-/** A pattern; old files have its length too. */
+/** Reads the pattern of a path. Old agentgateway files have a list of the pattern and its length. */
 function pattern(field: Field, scope: Scope): unknown {
   const [first] = field.items
   if (first === undefined) return scalar(field, scope)

@@ -2,13 +2,13 @@ import type { HttpMatch } from '../../http/model.ts'
 import { canOverlap } from '../../http/overlap.ts'
 import type { ReadRoute } from './routes.ts'
 
-/** The rank of a match among those of one host; smaller ranks are tried first. */
+/** The rank of a match among the matches for one host. A match with a smaller rank is tried first. */
 export function rankOf({ path, method, headers, query }: HttpMatch): readonly number[] {
   const length = path === null ? 1 : path.kind === 'pattern' ? path.regex.length : path.path.length
   return [path?.kind === 'exact' ? 0 : 1, -length, method === null ? 1 : 0, -headers.length, -query.length]
 }
 
-/** The rank of a host: exact names, then longer patterns, then every host. */
+/** The rank of a host: exact names come first, then longer wildcards, then the rule for every host. */
 export function hostRank(host: string | null): readonly number[] {
   if (host === null) return [2, 0]
   return host.startsWith('*.') ? [1, -host.length] : [0, 0]
@@ -29,8 +29,8 @@ export function matchesOf({ matches }: ReadRoute): readonly HttpMatch[] {
 }
 
 /**
- * The routes in the order that decides between equal matches. agentgateway compares the names of the routes as texts, and
- * the gateway takes the first in the list.
+ * Sorts routes for the case that two of their matches are equal. agentgateway then chooses the route whose name comes
+ * first in the alphabet, and Portico chooses the first in the list.
  */
 export function inOrderOfKeys(routes: readonly ReadRoute[]): readonly ReadRoute[] {
   const isTied = routes.some((route, index) =>

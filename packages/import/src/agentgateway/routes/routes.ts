@@ -18,7 +18,7 @@ import {
 import { whyInvalidConfig } from '../values/validity.ts'
 import { type ReadMatch, readMatch } from './matches.ts'
 
-/** A route of the source. */
+/** An imported route of agentgateway. */
 export interface ReadRoute {
   readonly name: string
   readonly namespace: string
@@ -27,13 +27,13 @@ export interface ReadRoute {
   readonly matches: readonly ReadMatch[]
   readonly policies: Readonly<Record<string, unknown>>
   readonly backends: readonly object[]
-  /** The status of its requests, when it cannot be imported. */
+  /** The status of all requests of the route when the route cannot be imported; null when it is imported. */
   readonly status: ClosedStatus | null
-  /** The upstreams that tests expect. */
+  /** The upstreams that generated tests expect. */
   readonly tested: readonly TestedBackend[]
 }
 
-/** Reads a route; undefined when its requests cannot be told from others. */
+/** Reads a route; returns undefined when one of its matches cannot be expressed. */
 export function readRoute(
   field: Field,
   index: number,
@@ -78,7 +78,10 @@ export function readRoute(
   return { ...route, status: 501 }
 }
 
-/** Says that a rewrite of a prefix has no prefix in a match, which agentgateway finds when a request comes. */
+/**
+ * Says that a rewrite replaces a prefix although a match of the route has no prefix. agentgateway reports this problem
+ * only when a request comes.
+ */
 function misplacedPrefix({ policies, matches }: ReadRoute): string | null {
   const changes = ['urlRewrite', 'requestRedirect'].map(
     (name) => policies[name] as { path?: { prefix?: unknown } } | undefined,
@@ -108,7 +111,10 @@ function printBackend({ backend, policies }: ReadBackend, weight: number | undef
   }
 }
 
-/** Policies of the route take the place of inherited ones; rules of both hold. */
+/**
+ * Joins the policies of a route with inherited ones. Policies of the route replace inherited policies, but
+ * authorization rules of both apply.
+ */
 export function inherit(own: Effects['policies'], inherited: Effects['policies']): Record<string, unknown> {
   const rules = [own, inherited].flatMap(
     ({ authorization }) => (authorization as { rules?: unknown[] } | undefined)?.rules ?? [],
@@ -122,7 +128,7 @@ export function inherit(own: Effects['policies'], inherited: Effects['policies']
   }
 }
 
-/** The route in the new config. */
+/** Prints a route for the Portico config. */
 export function printRoute(route: ReadRoute, name: string): object {
   const { field, status } = route
   const comment = `${positionText(field.at)} ${route.name}`.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
@@ -140,7 +146,7 @@ function wholeOf(route: ReadRoute): object {
   }
 }
 
-/** The hosts and matches of a route. */
+/** Prints the hosts and matches of a route. */
 function headOf({ hostnames, matches }: { hostnames: readonly unknown[]; matches: readonly ReadMatch[] }): object {
   return {
     ...(hostnames.length > 0 && { hostnames }),

@@ -3,10 +3,13 @@ import type { ReadListener } from './listeners.ts'
 import { compareRanks, hostRank, matchesOf, rankOf } from './precedence.ts'
 import type { ReadRoute } from './routes.ts'
 
-/** Policies that change what tests would see. */
+/** Policies whose effect on a request generated tests cannot predict. */
 const CHANGES = ['transformation', 'extProc', 'abort', 'upgrades']
 
-/** The rules of a port in the order in which requests are compared with them; after each listener comes the rest of its hosts. */
+/**
+ * Returns the rules of a port in the order in which requests are compared with them. After the rules of each listener
+ * comes a rule for requests to its hostname that no route matches.
+ */
 export function rulesOf(listeners: readonly ReadListener[]): HttpRule[] {
   return listeners
     .toSorted((one, other) => compareRanks(hostRank(one.hostname), hostRank(other.hostname)))

@@ -6,17 +6,17 @@ import type { Scope } from '../values/convert.ts'
 import type { FindSharedPolicies } from './listeners.ts'
 import { inherit } from './routes.ts'
 
-/** A policy with the listeners or the route that it names. */
+/** A policy with the listener or the route that it targets. */
 interface TargetedPolicy {
   readonly effects: Effects
   readonly isEarly: boolean
-  /** Null for policies of routes. */
+  /** The targeted listener; null when the policy targets a route. */
   readonly listener: { readonly name: string | null; readonly port: number | null } | null
-  /** `namespace/name` of a route; null for policies of listeners. */
+  /** The targeted route as `namespace/name`; null when the policy targets a listener. */
   readonly route: string | null
 }
 
-/** Reads the top-level `policies`; one with a target that is not understood closes all routes. */
+/** Reads the top-level `policies`. A policy with an unknown target closes all routes. */
 export function readTargetedPolicies(list: Field | null, scope: Scope): FindSharedPolicies {
   const items = (list?.items ?? []).map((field) => readTargeted(field, scope))
   const closed: Effects = { policies: {}, status: items.includes(null) ? 403 : null }
@@ -63,7 +63,7 @@ function readTargeted(field: Field, scope: Scope): TargetedPolicy | null {
   return { ...target, isEarly, effects: { policies: {}, status: 403 } }
 }
 
-/** Whether the gateway counts a limit itself. */
+/** Whether a policy contains rate limits that the gateway counts itself. */
 function countsHere(limits: object): boolean {
   return 'local' in limits || 'conditional' in limits
 }
@@ -79,7 +79,7 @@ function targetOf(field: Field | null): Pick<TargetedPolicy, 'listener' | 'route
     const name = textOf('name')
     return name === null ? null : { listener: null, route: `${textOf('namespace') ?? 'default'}/${name}` }
   }
-  // A standalone gateway has the name `default`.
+  // agentgateway without a control plane has one gateway, named `default`.
   if ((textOf('gatewayName') ?? 'default') !== 'default') return null
   return { listener: { name: textOf('listenerName'), port: target.get('port')?.number ?? null }, route: null }
 }

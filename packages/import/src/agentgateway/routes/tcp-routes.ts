@@ -6,7 +6,10 @@ import { routePolicies } from '../policies/tables.ts'
 import { list, lost, membersOf, scalar, type Scope } from '../values/convert.ts'
 import { whyInvalidConfig } from '../values/validity.ts'
 
-/** The routes of a TCP or TLS listener; none of them when one cannot be imported, so that no other takes its place. */
+/**
+ * Reads the routes of a TCP or TLS listener. If one route cannot be imported, all are left out, so that no other route
+ * takes its connections.
+ */
 export function readTcpRoutes(listener: Field, scope: Scope, isTls: boolean): object[] {
   const fields = listener.get('tcpRoutes')?.items ?? []
   const routes = fields.map((field, index) => readTcpRoute(field, index, scope, isTls))
@@ -60,7 +63,7 @@ function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean)
   return null
 }
 
-/** Whether a backend is an address, or the name of one. */
+/** Whether a backend has a fixed address, directly or by its name. */
 function isFixed(field: Field, backend: object, { backends }: Scope): boolean {
   return 'host' in backend || backends.isStatic(field.get('backend')?.text ?? '')
 }
@@ -68,7 +71,7 @@ function isFixed(field: Field, backend: object, { backends }: Scope): boolean {
 const TCP_MEMBERS = ['backendTLS', 'backendTunnel']
 const HTTP_BACKENDS = ['ai', 'mcp', 'aws']
 
-/** Marks policies and backends that only HTTP has; returns whether there are some. */
+/** Notes policies and backends that only HTTP routes can have; returns whether there are some. */
 function hasOthers(field: Field): boolean {
   const policies = (field.get('policies')?.members ?? []).filter(([name]) => !TCP_MEMBERS.includes(name))
   const kinds = field.members.filter(([name]) => HTTP_BACKENDS.includes(name))

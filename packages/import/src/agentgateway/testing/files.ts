@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { auth, durations, frontend, hosts, mostly, odd, optional, policies, some, texts, tls } from './policies.ts'
 
-/** At most two policies, so that many routes are carried. */
+/** Generates blocks of at most two policies, because with more policies most routes would be closed. */
 function block(table: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<Record<string, unknown>> {
   const entry = fc
     .constantFrom(...Object.keys(table))
@@ -288,7 +288,7 @@ const settings = fc.record(
   optional,
 )
 
-/** Files with fields that have a counterpart, and values that nobody expects there. */
+/** Generates config files whose fields mostly have a counterpart in Portico, and sometimes have unexpected values. */
 export const files = fc.record(
   {
     config: settings,

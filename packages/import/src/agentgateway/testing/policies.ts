@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 
 export const some = <Value>(...found: Value[]): fc.Arbitrary<Value> => fc.constantFrom(...found)
 
-/** Values that have a counterpart, and seldom others. */
+/** Generates values that mostly have a counterpart in Portico; one value in 25 has none. */
 export function mostly<Value, Other>(good: readonly Value[], bad: readonly Other[]): fc.Arbitrary<Value | Other> {
   return fc.oneof(
     { weight: 24, arbitrary: some<Value | Other>(...good) },
@@ -12,7 +12,7 @@ export function mostly<Value, Other>(good: readonly Value[], bad: readonly Other
 
 export const optional = { requiredKeys: [] as [] }
 
-/** Values that nobody expects. */
+/** Generates values that no field expects, such as texts in place of numbers. */
 export const odd = fc.oneof(
   {
     weight: 4,
@@ -133,7 +133,7 @@ const collector = {
   policies: some<unknown>({ backendTLS: {} }, { requestHeaderModifier: { set: { a: '$B' } } }),
 }
 
-/** Policies for all connections. */
+/** Generates frontend policies, which apply to all connections. */
 export const frontend: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   http: fc.record({ maxBufferSize: odd, http1IdleTimeout: durations, http1MaxHeaders: some(5) }, optional),
   tcp: fc.record({ keepalives: odd }, optional),
@@ -159,7 +159,7 @@ export const frontend: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
 }
 
-/** Policies of routes. */
+/** Generates route policies. */
 export const policies: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   cors: fc.record(
     { allowOrigins: texts('*', 'https://a.test', 'odd'), allowMethods: texts('GET'), maxAge: durations, zzz: odd },

@@ -2,38 +2,49 @@ import type { GatewayChecks } from '../../core/import-result.ts'
 import type { Field } from '../../core/yaml-field.ts'
 import type { Environment } from './environment.ts'
 
-/** The surroundings of a field. */
+/** The context in which a field is converted. */
 export interface Scope {
   readonly env: Environment
   readonly checks: GatewayChecks
   readonly backends: BackendNames
 }
 
-/** The status that replaces what cannot be imported: 403 where access was limited, 501 where the upstream is unknown. */
+/**
+ * The status in place of config that cannot be imported: 403 where access was limited, 501 where the upstream is
+ * unknown.
+ */
 export type ClosedStatus = 403 | 501
 
-/** The upstream that tests expect. */
+/** The upstream that generated tests expect. */
 export type TestedBackend =
   | { readonly kind: 'http'; readonly address: string }
   | { readonly kind: 'model'; readonly address: string; readonly model: string | undefined }
   | { readonly kind: 'unknown' }
 
-/** The backends with names in the new config. */
+/** The named backends of the Portico config. */
 interface BackendNames {
-  /** The new name of a backend of the source; a status when it cannot be imported. */
+  /**
+   * Returns the name that an agentgateway backend has in the Portico config; a status when the backend cannot be
+   * imported.
+   */
   named(this: void, reference: string): string | ClosedStatus
-  /** The upstream of a backend, for tests. */
+  /** Returns the upstream that generated tests expect for a backend. */
   testedOf(this: void, reference: string): TestedBackend
-  /** Whether a backend has one address, as a route of TCP needs. */
+  /** Whether a backend has one fixed address, which TCP routes need. */
   isStatic(this: void, reference: string): boolean
-  /** Adds a backend that a policy calls, and returns its name; null when the gateway would reject the backend. */
+  /**
+   * Adds a backend for a service that a policy calls, and returns its name; null when Portico would reject the backend.
+   */
   add(this: void, name: string, backend: object): string | null
 }
 
-/** Converts a field and marks it; undefined when it is not carried, or stands for a default. */
+/**
+ * Converts a field and sets its verdict in the import report. Returns undefined when the field is not carried, or has a
+ * default value.
+ */
 export type Convert = (field: Field, scope: Scope) => unknown
 
-/** A converter, with another name for the member in the new config. */
+/** A converter of a member. The pair gives the member another name in the Portico config. */
 type Member = Convert | readonly [name: string, convert: Convert]
 export type Members = Readonly<Record<string, Member>>
 
@@ -42,14 +53,14 @@ export function lost(field: Field, why: string): undefined {
   return undefined
 }
 
-/** A text, number, boolean or duration. The schema of the gateway checks the result. */
+/** Converts a text, number, boolean or duration. The schema of Portico checks the result. */
 export const scalar: Convert = (field, { env }) => {
   if (field.scalar === undefined || field.scalar === null) return lost(field, 'expected a single value')
   field.carried()
   return typeof field.scalar === 'string' ? env.valueOf(field.scalar) : field.scalar
 }
 
-/** Any JSON, in which variables are filled in. */
+/** Converts any JSON value, and replaces environment variables in its texts. */
 export const json: Convert = (field, { env }) => {
   field.carried()
   const fill = (value: unknown): unknown => {
@@ -61,7 +72,7 @@ export const json: Convert = (field, { env }) => {
   return fill(field.plain)
 }
 
-/** One of some words; the values are those of the new config. */
+/** Converts a word to the word of the Portico config; other words are not carried. */
 export function choice(words: Readonly<Record<string, string>>): Convert {
   return (field) => {
     const word = field.text ?? ''
@@ -71,7 +82,7 @@ export function choice(words: Readonly<Record<string, string>>): Convert {
   }
 }
 
-/** Words that begin with a capital in the new config. */
+/** Converts words to the same words with an initial capital. */
 export function capitalized(...words: readonly string[]): Convert {
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
   return choice(
@@ -84,7 +95,7 @@ export function capitalized(...words: readonly string[]): Convert {
   )
 }
 
-/** A mapping with known members; the report names the others. */
+/** Converts a mapping with known members. Other members are reported as unknown. */
 export function mapping(members: Members): Convert {
   return (field, scope) => {
     if (!field.isMapping) return lost(field, 'expected a mapping')
@@ -92,7 +103,7 @@ export function mapping(members: Members): Convert {
   }
 }
 
-/** The members of a mapping that are known. */
+/** Converts the known members of a mapping. */
 export function membersOf(field: Field, members: Members, scope: Scope): Record<string, unknown> {
   const found: Record<string, unknown> = {}
   for (const [name, member] of field.members) {
@@ -105,7 +116,7 @@ export function membersOf(field: Field, members: Members, scope: Scope): Record<
   return found
 }
 
-/** A list; a single value counts as a list of one. */
+/** Converts a list. A single value counts as a list with one item. */
 export function list(item: Convert): Convert {
   return (field, scope) => {
     const isList = field.scalar === undefined && !field.isMapping
@@ -116,7 +127,7 @@ export function list(item: Convert): Convert {
   }
 }
 
-/** A mapping of free names, as a list of names and values. */
+/** Converts a mapping with free keys to a list of names and values. */
 export function pairs(name: string, value: string, convert: Convert = scalar): Convert {
   return (field, scope) => {
     if (!field.isMapping) return lost(field, 'expected a mapping')
@@ -127,7 +138,7 @@ export function pairs(name: string, value: string, convert: Convert = scalar): C
   }
 }
 
-/** A mapping of free names; undefined when it is empty. */
+/** Converts a mapping with free keys; returns undefined when the mapping is empty. */
 export function dictionary(convert: Convert = scalar): Convert {
   return (field, scope) => {
     if (!field.isMapping) return lost(field, 'expected a mapping')
@@ -139,7 +150,7 @@ export function dictionary(convert: Convert = scalar): Convert {
   }
 }
 
-/** A field whose value has the same effect when it is absent. */
+/** Accepts a field whose value has the same effect as an absent field. */
 export function implied(note: string, ...values: readonly unknown[]): Convert {
   return (field) => {
     if (!values.includes(field.scalar)) return lost(field, `expected ${values.join(' or ')}`)
@@ -148,7 +159,7 @@ export function implied(note: string, ...values: readonly unknown[]): Convert {
   }
 }
 
-/** A field that is not carried. */
+/** Reports a field as not carried, for fields without a counterpart in Portico. */
 export function missing(note: string, isProtection = false): Convert {
   return (field) => {
     field.notCarried(note, isProtection)

@@ -1,15 +1,18 @@
 import { literalPart, Template, Variable } from '../../core/config-yaml.ts'
 
-/** A text of the source: variables of the environment may stand in it. */
+/** A text of the config, in which environment variables may be named. */
 type SourceValue = string | Template | Variable
 
 const REFERENCE = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\})/g
 
-/** Variables that the source names, with values for tests. agentgateway fills them in before it reads the YAML. */
+/**
+ * The environment variables that an agentgateway file names, with values for tests. agentgateway replaces variables
+ * before it parses the YAML.
+ */
 export class Environment {
   readonly #values = new Map<string, string>()
 
-  /** The text, with `$NAME` and `${NAME}` as variables of the new config. */
+  /** Converts `$NAME` and `${NAME}` in a text to variables of the Portico config. */
   valueOf(text: string): SourceValue {
     const found = [...text.matchAll(REFERENCE)]
     const [first] = found
@@ -26,13 +29,13 @@ export class Environment {
     return new Template(printed + literalPart(text.slice(end)))
   }
 
-  /** Adds a variable, and returns its name. */
+  /** Adds an environment variable, and returns its name. */
   add(name: string, value = exampleOf(name)): string {
     if (!this.#values.has(name)) this.#values.set(name, value)
     return name
   }
 
-  /** The value as it is in tests. */
+  /** Returns a value with all variables replaced by their test values. */
   sampleOf(value: unknown): unknown {
     if (value instanceof Variable) return plain(this.#values.get(value.name) ?? '')
     if (value instanceof Template) return this.#fill(value.text)
@@ -56,7 +59,7 @@ function plain(text: string): string | number {
   return /^\d+$/.test(text) ? Number(text) : text
 }
 
-/** A value that fits the usual use of a variable of this name. */
+/** Returns a test value for an environment variable, chosen by the variable's name. */
 function exampleOf(name: string): string {
   if (/PORT$/i.test(name)) return '8080'
   const word = name.toLowerCase().replaceAll('_', '-').replaceAll(/-+$/g, '')

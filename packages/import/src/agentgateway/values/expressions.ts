@@ -1,7 +1,10 @@
 import type { ExpressionPhase } from '../../core/import-result.ts'
 import { type Convert, list, lost, scalar } from './convert.ts'
 
-/** Reads that the check of types cannot see, because the variables have free members. */
+/**
+ * Patterns of expressions that Portico cannot evaluate. The type check does not find them, because the variables have
+ * free members.
+ */
 const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [
     /\bapiKey\s*(?:\.\s*\??key\b|\[\s*["']key["'])/,
@@ -13,7 +16,7 @@ const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [/\bllm\s*\.\s*cost\b(?!\s*\.)/, 'llm.cost is a number here'],
 ]
 
-/** An expression in CEL, with the variables and functions that the gateway has in this phase. */
+/** Converts a CEL expression, and checks that Portico has its variables and functions in this phase. */
 export function expression(phase: ExpressionPhase): Convert {
   return (field, scope) => {
     const { text } = field
@@ -26,21 +29,21 @@ export function expression(phase: ExpressionPhase): Convert {
   }
 }
 
-/** The phase of policies that run before the backend is called. */
+/** Converts an expression of a policy that runs before the backend is called. */
 export const requestExpression = expression('request')
 
-/** The expression of a literal text. */
+/** Returns the CEL expression of a literal text. */
 export function literalExpression(text: string): string {
   return `"${text.replaceAll(/["\\]/g, (found) => `\\${found}`).replaceAll('\n', String.raw`\n`)}"`
 }
 
-/** The text of an expression that is a literal; null for others. */
+/** Returns the text of an expression that is a string literal; null for other expressions. */
 export function literalOf(expression: string): string | null {
   const [, double, single] = /^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$/.exec(expression) ?? []
   return double ?? single ?? null
 }
 
-/** A policy, or its conditional form: the first case whose condition is true applies. */
+/** Converts a policy that may be a list of cases with conditions. The first case whose condition is true applies. */
 export function conditional(policy: Convert): Convert {
   return (field, scope) => {
     const cases = field.get('conditional')

@@ -2,15 +2,18 @@ import { Variable } from '../../core/config-yaml.ts'
 import type { Field } from '../../core/yaml-field.ts'
 import { lost, type Scope } from './convert.ts'
 
-/** A destination: `host:port` or a socket, with TLS or without. */
+/** A destination of connections: `host:port` or a Unix socket, with or without TLS. */
 interface Destination {
   readonly host: string | object
   readonly isTls: boolean
-  /** The address in tests; null when it is not known. */
+  /** The address that generated tests expect; null when the address is not known. */
   readonly address: string | null
 }
 
-/** Reads `host:port`, `unix:/path`, or a URL without a path; a text says why it cannot be carried. */
+/**
+ * Reads `host:port`, `unix:/path`, or a URL without a path. Returns the reason as a string when the address cannot be
+ * carried.
+ */
 export function destinationOf(field: Field, { env }: Scope): Destination | string {
   const text = field.text ?? ''
   const value = env.valueOf(text)
@@ -36,24 +39,24 @@ export function destinationOf(field: Field, { env }: Scope): Destination | strin
 
 const HOST_PORT = /^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}$/
 
-/** The name of a backend, or an address. */
+/** A reference to a service: the name of a backend, or an address. */
 interface ServiceReference {
   readonly name?: string
   readonly host?: string | object
 }
 
-/** A static backend at `host:port` or `unix:/path`. */
+/** Returns a static backend at `host:port` or `unix:/path`. */
 export function staticOf(host: string): object {
   return host.startsWith('unix:') ? { unixPath: host.slice('unix:'.length) } : splitHostPort(host)
 }
 
-/** Host and port of `host:port`. */
+/** Splits `host:port` into host and port. */
 export function splitHostPort(address: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
   return { host: host.replaceAll(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** A backend of its own for an address, with policies. */
+/** Adds a named backend for an address that needs policies. */
 export function named(
   field: Field,
   host: unknown,
@@ -67,8 +70,8 @@ export function named(
 }
 
 /**
- * Reads the service that a policy calls: `host`, `backend` or `service` beside the other members of the policy. Policies
- * for the calls, and TLS, become a backend of their own.
+ * Reads the service that a policy calls: `host`, `backend` or `service` beside the other members of the policy. A
+ * service with policies or TLS becomes a named backend.
  */
 export function serviceReference(
   field: Field,

@@ -1,7 +1,7 @@
 import type { PartProblem } from '../../core/import-result.ts'
 import type { Scope } from './convert.ts'
 
-/** Why the gateway would reject a policy; null when it accepts the policy. */
+/** Returns why Portico would reject a policy; null when Portico accepts the policy. */
 export function whyInvalid(
   section: 'traffic' | 'backend' | 'frontend',
   name: string,
@@ -11,7 +11,10 @@ export function whyInvalid(
   return messageOf(checks.policy(section, name, env.sampleOf(value)), 0)
 }
 
-/** Why the gateway would reject a config with a part at this depth; null when it accepts the part. */
+/**
+ * Returns why Portico would reject a config; null when Portico accepts the config. Paths in the reason leave out the
+ * first `depth` steps.
+ */
 export function whyInvalidConfig(config: object, { env, checks }: Scope, depth: number): string | null {
   return messageOf(checks.config(env.sampleOf(config)), depth)
 }
