@@ -1,7 +1,7 @@
 import type { Field } from '../core/yaml-field.ts'
 import { memberAt } from './messages/message.ts'
 
-/** Says why the sections of a bootstrap beside its resources are not carried. */
+/** Sets notes on the sections of a bootstrap that the importer does not read. */
 export function noteBootstrap(root: Field): void {
   for (const [name, note] of Object.entries(NOTES)) memberAt(root, name)?.notCarried(note)
 }

@@ -300,7 +300,8 @@ describe('routes', () => {
     )
     const routes = found.config.binds[0]?.listeners[0]?.routes ?? []
     const heads = routes.map(({ matches, backends }) => [JSON.stringify(matches), backends?.length])
-    // Requests with the value go on, requests with another one are taken, and those without go on.
+    // Requests with the header value `one` go to the next route, requests with another value get this route, and
+    // requests without the header go to the next route.
     assert.match(String(heads[0]?.[0]), /"exact":"one"/)
     assert.deepEqual(
       heads.map(([, count]) => count),

@@ -12,7 +12,7 @@ import { type Listener, readListeners } from './listeners/listeners.ts'
 import { readSecrets } from './messages/secrets.ts'
 import { Services } from './clusters/services.ts'
 
-/** Imports static bootstrap configs of Envoy, in YAML or JSON; several files are read as one. */
+/** Imports static bootstrap configs of Envoy, in YAML or JSON. Several files are read as one. */
 export function importEnvoy(sources: readonly SourceText[]): ImportResult {
   return problemsOf(() => importSources(sources))
 }
@@ -49,7 +49,7 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
   return { config, report, behavior: behaviorOf(ports, variables.examples) }
 }
 
-/** The PROXY protocol and the parameters of TLS are settings of all ports here. */
+/** Returns the frontend settings. In the gateway, the PROXY protocol and the TLS parameters apply to all ports. */
 function frontendOf(listeners: readonly Listener[]): object | undefined {
   const found = withoutAbsent({ proxyProtocol: proxyProtocolOf(listeners), tls: tlsOf(listeners) })
   return Object.keys(found).length === 0 ? undefined : found

@@ -169,7 +169,7 @@ const REQUESTS = HOSTS.flatMap((name): SentRequest[] => [
   { host: name, path: '/a/b?kind=one', headers: { 'x-kind': 'ONE' } },
 ])
 
-/** An exact domain, a suffix, and a shorter suffix. */
+/** Each virtual host gets one domain: an exact domain, a suffix, or a shorter suffix. */
 function virtualHosts(hosts: readonly Host[], index: number): object[] {
   const domains = [`a.s${index}.test`, `*.b.c.s${index}.test`, `*.s${index}.test`]
   return hosts.map(({ routes, changes: own, filters: config }, at) => ({
@@ -203,7 +203,10 @@ function bootstrap(virtual: readonly object[], port: number, origins: readonly n
   }
 }
 
-/** The outcome of a request. Envoy sends the headers of a route with some of its errors alone. */
+/**
+ * Sends a request and returns its outcome. Headers of error responses are left out, because Envoy sends the headers of
+ * a route only with some errors.
+ */
 async function outcome(port: number, request: SentRequest): Promise<object> {
   const found = (await outcomeOf(port, request)) as { readonly status: number }
   return found.status < 400 ? found : { status: found.status }
@@ -231,7 +234,7 @@ test(
     const samples = fc
       .sample(sample, { numRuns: 60, seed })
       .map((hosts, index) => virtualHosts(hosts, index))
-      // Routes that cannot be expressed are reported, and act otherwise.
+      // Configs with routes that are not carried are left out: they behave differently after the import.
       .filter((virtual) =>
         importText(bootstrap(virtual, port, origins)).report.every(
           ({ verdict, name }) => verdict !== 'not carried' || name.endsWith('stat_prefix'),

@@ -3,7 +3,7 @@ import { durationText } from '../../core/duration.ts'
 import type { Field } from '../../core/yaml-field.ts'
 import { enumOf, memberAt, secondsOf } from '../messages/message.ts'
 
-/** Says why the other fields of a cluster are not carried. */
+/** Sets notes on the fields of a cluster that the importer does not read. */
 export function noteCluster(cluster: Field, endpoints: number): void {
   for (const [name, note] of Object.entries(NOTES)) memberAt(cluster, name)?.notCarried(note)
   const policy = memberAt(cluster, 'lb_policy')
@@ -12,7 +12,10 @@ export function noteCluster(cluster: Field, endpoints: number): void {
   else policy?.changed('backends are chosen at random by weight')
 }
 
-/** The health policy for outlier detection: a name can have several addresses, and only these can be evicted. */
+/**
+ * Returns the health policy for `outlier_detection`; undefined for a cluster with IP addresses. The gateway evicts
+ * addresses of a name, because a name can have several.
+ */
 export function evictionOf(cluster: Field, isName: boolean): object | undefined {
   const detection = memberAt(cluster, 'outlier_detection')
   if (detection === null) return undefined

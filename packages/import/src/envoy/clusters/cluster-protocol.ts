@@ -3,7 +3,7 @@ import { memberAt } from '../messages/message.ts'
 
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
 
-/** The HTTP version of requests to a cluster: HTTP/1.1, unless the cluster chooses another one. */
+/** Returns the HTTP version of requests to a cluster. HTTP/1.1 is the default. */
 export function httpVersionOf(cluster: Field): object | undefined {
   const options = memberAt(cluster, 'typed_extension_protocol_options')?.get(OPTIONS) ?? null
   options?.get('@type')?.carried()

@@ -8,20 +8,23 @@ import { httpVersionOf } from './cluster-protocol.ts'
 import type { Secrets } from '../messages/secrets.ts'
 import { readUpstreamTls } from './upstream-tls.ts'
 
-/** The destinations of a cluster, with the policies of each. */
+/** An imported cluster of Envoy: its endpoints and their policies. */
 export interface Cluster {
   readonly name: string
   readonly field: Field
-  /** Empty for a proxy to the host that each request names. */
+  /**
+   * The addresses of the endpoints with their weights; empty for a cluster that forwards to the host that each request
+   * names.
+   */
   readonly endpoints: readonly { readonly host: string; readonly weight: number }[]
   readonly isDynamic: boolean
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Finds a cluster; a text says why it cannot be used. */
+/** Finds a cluster by name; returns the reason as a string when the cluster cannot be used. */
 export type Clusters = (name: string) => Cluster | string
 
-/** Reads all clusters, also those that no route names. */
+/** Reads all clusters, including clusters that no route names. */
 export function readClusters(fields: readonly Field[], secrets: Secrets): Clusters {
   const known = new Map<string, Cluster | string>()
   for (const field of fields) {
@@ -90,7 +93,7 @@ function tcpPolicy(field: Field): object | undefined {
   return Object.keys(policy).length === 0 ? undefined : policy
 }
 
-/** The clusters of a file. */
+/** Returns the clusters of all files. */
 export function clusterFields(roots: readonly Field[]): readonly Field[] {
   return roots.flatMap((root) => listAt(root, 'static_resources', 'clusters'))
 }

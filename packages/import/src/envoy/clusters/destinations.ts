@@ -12,10 +12,10 @@ interface Backend {
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** The backends of a route. */
+/** The backends of a route or a TCP proxy. */
 interface Destinations {
   readonly backends: readonly Backend[]
-  /** Null when they are not known before a request. */
+  /** The addresses that generated tests expect; null when each request decides its destination. */
   readonly addresses: readonly string[] | null
 }
 
@@ -25,7 +25,9 @@ interface Share {
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** The destinations of a route or a TCP proxy; a text says why there are none. */
+/**
+ * Reads the backends of a route or a TCP proxy; returns the reason as a string when the backends cannot be imported.
+ */
 export function destinationsOf(action: Field, clusters: Clusters): Destinations | string {
   for (const name of ['cluster_header', 'cluster_specifier_plugin', 'inline_cluster_specifier_plugin']) {
     const field = memberAt(action, name)
@@ -36,7 +38,7 @@ export function destinationsOf(action: Field, clusters: Clusters): Destinations 
   const shares = sharesOf(action, clusters)
   if (typeof shares === 'string') return shares
   const isDynamic = shares.some(({ cluster }) => cluster.isDynamic)
-  // Each cluster has the same share of each of its endpoints.
+  // The weight of a cluster is divided among its endpoints, in proportion to the weights of the endpoints.
   const sums = shares.map(({ cluster }) => cluster.endpoints.reduce((total, { weight }) => total + weight, 0))
   const multiple = sums.reduce((one, other) => (one * Math.max(other, 1)) / commonDivisor(one, Math.max(other, 1)), 1)
   const found = shares.flatMap(({ cluster, weight, policies }, index): (Backend & { weight: number })[] => {

@@ -4,7 +4,7 @@ import { enumOf, listAt, memberAt, takeText } from '../messages/message.ts'
 
 const LOST = 'requests go to the endpoints of the highest priority alone'
 
-/** The endpoints of a cluster with the highest priority, and their weights. */
+/** Returns the endpoints of a cluster that have the highest priority, with their weights. */
 export function readEndpoints(cluster: Field): { host: string; weight: number }[] {
   const assignment = memberAt(cluster, 'load_assignment')
   takeText(assignment, 'cluster_name')
@@ -55,7 +55,7 @@ function readEndpoint(field: Field): { host: string; weight: number }[] {
   return [{ host, weight: weight?.number ?? 1 }]
 }
 
-/** Weights in the same proportion, as integers that a route accepts. */
+/** Returns items with weights in the same proportion, as integers that a route accepts. */
 export function wholeWeights<Item extends { readonly weight: number }>(items: readonly Item[]): Item[] {
   const weights = items.map(({ weight }) => weight)
   const most = Math.max(...weights)

@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../../core/config-yaml.ts'
 import type { Cluster, Clusters } from './clusters.ts'
 
-/** Services that the gateway itself calls. A cluster with policies becomes a backend with a name. */
+/** Finds the services that policies call. A cluster with policies of its own becomes a named backend. */
 export class Services {
   readonly #clusters: Clusters
   readonly #backends = new Map<string, object>()
@@ -10,7 +10,10 @@ export class Services {
     this.#clusters = clusters
   }
 
-  /** The reference to a cluster; a text says why there is none. */
+  /**
+   * Returns a reference to a cluster: an address, or the name of a backend. Returns the reason as a string when the
+   * cluster cannot be called.
+   */
   refOf(cluster: string): { host: string } | { name: string } | string {
     const found = this.#single(cluster)
     if (typeof found === 'string') return found
@@ -19,13 +22,16 @@ export class Services {
     return Object.keys(policies).length === 0 && first !== undefined ? { host: first.host } : this.#register(found)
   }
 
-  /** The name of a backend for a cluster; a text with `why` says why there is none. */
+  /**
+   * Makes a cluster a named backend, and returns the name; returns the reason as a string when the cluster cannot be
+   * called.
+   */
   nameOf(cluster: string): { name: string } | string {
     const found = this.#single(cluster)
     return typeof found === 'string' ? found : this.#register(found)
   }
 
-  /** The `backends` of the config; undefined without any. */
+  /** The `backends` section of the config; undefined when no cluster became a named backend. */
   get backends(): object[] | undefined {
     return this.#backends.size === 0 ? undefined : [...this.#backends.values()]
   }

@@ -4,7 +4,10 @@ import { listAt, memberAt, takeText, typedConfig, typeOf } from '../messages/mes
 import { fileOf, type Secrets } from '../messages/secrets.ts'
 import { trustOf } from '../messages/trust.ts'
 
-/** The TLS policy of a cluster; undefined for plain text. Servers are always verified. */
+/**
+ * Returns the TLS policy of a cluster; undefined for a cluster without TLS. The gateway always verifies the
+ * certificates of servers.
+ */
 export function readUpstreamTls(cluster: Field, secrets: Secrets): object | undefined {
   const socket = memberAt(cluster, 'transport_socket')
   if (socket === null) return undefined
@@ -37,7 +40,10 @@ export function readUpstreamTls(cluster: Field, secrets: Secrets): object | unde
   })
 }
 
-/** Connections to servers use TLS 1.2 and 1.3, with the ciphers of the runtime. */
+/**
+ * Sets notes on the TLS parameters of a cluster. The gateway connects to servers with TLS 1.2 or 1.3, and with the
+ * cipher suites of its runtime.
+ */
 function noteParameters(parameters: Field | null): void {
   const [minimum, maximum] = ['minimum', 'maximum'].map((end) => memberAt(parameters, `tls_${end}_protocol_version`))
   if (minimum?.text?.toUpperCase() === 'TLSV1_3') minimum.notCarried('servers may use TLS 1.2 too', true)

@@ -6,7 +6,7 @@ import { listAt, memberAt, runtimePercentOf, takeFlag } from '../messages/messag
 import { readStringMatcher } from '../messages/string-matcher.ts'
 import type { FilterReader } from './filter.ts'
 
-/** Reads `cors`: its policy is that of a route, a virtual host or a route table. */
+/** Reads the filter `cors`, whose policy is in a route, a virtual host or a route table. */
 export const cors: FilterReader =
   () =>
   (override, { levels }) => {
@@ -47,7 +47,10 @@ function corsPolicy(config: Field): object | null {
   })
 }
 
-/** The origins of a StringMatcher: `*`, a text, or a wildcard within the host. */
+/**
+ * Returns the origins of a StringMatcher: `*`, a literal origin, or an origin with a wildcard for the first part of the
+ * host.
+ */
 function originsOf(matcher: Field): string[] {
   const test = readStringMatcher(matcher)
   if (typeof test !== 'string' && 'exact' in test && /^(\*|[a-z]+:\/\/[a-z0-9.:-]+)$/i.test(test.exact)) {
@@ -55,7 +58,7 @@ function originsOf(matcher: Field): string[] {
     return [test.exact]
   }
   const regex = typeof test !== 'string' && 'regex' in test ? test.regex : null
-  // Envoy compares a star with each matcher first.
+  // Envoy allows all origins when a matcher fits the text `*`.
   if (regex !== null && fitsRegex(regex, '*') === true) {
     matcher.carried()
     return ['*']

@@ -9,7 +9,7 @@ import { forwarding } from './jwt-headers.ts'
 
 const USER = /^[^\s:]{1,255}:(\$(apr1|1|5|6|2[aby])\$|\{SHA\})\S+$/
 
-/** Reads `basic_auth`: users with hashes of their passwords. */
+/** Reads the filter `basic_auth`: users with the hashes of their passwords. */
 export const basicAuth: FilterReader = (config) =>
   replaceable(config, 'basic_auth', (field) => {
     const source = memberAt(field, 'users')
@@ -33,12 +33,12 @@ export const basicAuth: FilterReader = (config) =>
     ]
   })
 
-/** An option of a route, or of the filter. */
+/** Returns an option of a route's config; if it is absent, the option of the filter. */
 function optionOf(field: Field, config: Field, name: string): Field | null {
   return memberAt(field, name) ?? memberAt(config, name)
 }
 
-/** Reads `api_key_auth`: keys with the names of their clients. */
+/** Reads the filter `api_key_auth`: API keys with the names of their clients. */
 export const apiKeyAuth: FilterReader = (config) => {
   const credentials = readKeys(config)
   return replaceable(config, 'api_key_auth', (field) => {
@@ -57,7 +57,7 @@ export const apiKeyAuth: FilterReader = (config) => {
   })
 }
 
-/** The keys by name; null when one of them is not accepted. */
+/** Returns the keys by client name; null when the gateway does not accept one of the keys. */
 function readKeys(config: Field): Record<string, object> | null {
   const found: Record<string, object> = {}
   for (const each of listAt(config, 'credentials')) {

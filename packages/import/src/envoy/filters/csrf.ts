@@ -6,7 +6,7 @@ import { listAt, memberAt, runtimePercentOf } from '../messages/message.ts'
 import { readStringMatcher } from '../messages/string-matcher.ts'
 import { type FilterReader, replaceable } from './filter.ts'
 
-/** Reads `csrf`; the config for a route replaces the one for all. */
+/** Reads the filter `csrf`. The config of a route replaces the config of the filter. */
 export const csrf: FilterReader = (config) => replaceable(config, 'csrf', csrfPolicy)
 
 function csrfPolicy(config: Field): Handler[] {
@@ -28,7 +28,7 @@ function csrfPolicy(config: Field): Handler[] {
   ]
 }
 
-/** Envoy compares the host of an origin; a page may be served with TLS or without. */
+/** Returns the origins for a host, with `https` and with `http`, because Envoy compares only the host of an origin. */
 function originsOf(matcher: Field): string[] {
   const test = readStringMatcher(matcher)
   if (typeof test === 'string' || !('exact' in test) || !/^[a-z0-9.-]+(:\d{1,5})?$/i.test(test.exact)) {

@@ -1,4 +1,4 @@
-/** Expressions in parentheses, without those that are constant. */
+/** Joins expressions by an operator, each in parentheses. Leaves out constants that do not change the result. */
 export function joined(parts: readonly string[], operator: '&&' | '||'): string {
   const [neutral, deciding] = operator === '&&' ? ['true', 'false'] : ['false', 'true']
   if (parts.includes(deciding)) return deciding
@@ -8,7 +8,7 @@ export function joined(parts: readonly string[], operator: '&&' | '||'): string 
   return found.length === 1 ? first : found.map((part) => `(${part})`).join(` ${operator} `)
 }
 
-/** The opposite of an expression. */
+/** Returns the negation of an expression. */
 export function negated(expression: string): string {
   if (expression === 'true' || expression === 'false') return String(expression === 'false')
   return `!(${expression})`

@@ -2,7 +2,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt } from '../messages/message.ts'
 import { readStringMatcher } from '../messages/string-matcher.ts'
 
-/** The names of a ListStringMatcher for headers; patterns have no counterpart. */
+/** Returns the header names in a ListStringMatcher. Patterns are reported as not carried. */
 export function allowedNames(list: Field | null): string[] {
   return listAt(list, 'patterns').flatMap((matcher) => {
     const exact = memberAt(matcher, 'exact')?.text?.toLowerCase()
@@ -15,7 +15,7 @@ export function allowedNames(list: Field | null): string[] {
   })
 }
 
-/** Says which headers of the authorizer reach the client. */
+/** Sets notes about the authorizer's headers that reach the client. */
 export function noteHeaderOptions(response: Field | null): void {
   memberAt(response, 'allowed_client_headers')?.changed('a denied client gets all headers of the authorizer')
   memberAt(response, 'allowed_client_headers_on_success')?.notCarried(

@@ -8,7 +8,7 @@ import { closing, type FilterReader } from './filter.ts'
 import { readGrpcService } from './grpc-service.ts'
 import { allowedNames, noteHeaderOptions } from './ext-authz-headers.ts'
 
-/** Reads `ext_authz`: a service that allows or denies requests, by gRPC or HTTP. */
+/** Reads the filter `ext_authz`: a gRPC or HTTP service that allows or denies requests. */
 export const extAuthz: FilterReader = (config, { services }) => {
   const isGrpc = memberAt(config, 'grpc_service') !== null
   const http = memberAt(config, 'http_service')
@@ -60,7 +60,7 @@ function contextExtensions(settings: Field | null): object | undefined {
   return found.length === 0 ? undefined : Object.fromEntries(found.slice(0, 64))
 }
 
-/** Headers that Envoy sends to every HTTP authorizer; the gateway sends method, path and host of the call itself. */
+/** Headers that Envoy sends to every HTTP authorizer. The gateway sends method, path and host without a setting. */
 const ALWAYS_SENT = ['authorization']
 
 function httpCall(http: Field | null): { http: object } | string {

@@ -14,7 +14,6 @@ const BODY_MODES: Readonly<Record<string, string>> = {
   FULL_DUPLEX_STREAMED: 'FullDuplexStreamed',
 }
 
-/** Reads `ext_proc`: a service that can read and change requests and responses. */
 export const extProc: FilterReader = (config, { services }) => {
   const service = readGrpcService(memberAt(config, 'grpc_service'), services)
   if (typeof service === 'string') return closing(config, 'ext_proc', service)

@@ -8,7 +8,7 @@ import { readHeaderMatcher } from '../messages/field-matchers.ts'
 import { listAt, memberAt, percentOf, secondsOf } from '../messages/message.ts'
 import { type FilterReader, replaceable } from './filter.ts'
 
-/** Reads `fault`: delays and errors on purpose. */
+/** Reads the filter `fault`, which delays requests or responds with errors to test clients. */
 export const fault: FilterReader = (config) => replaceable(config, 'fault', faultPolicies)
 
 function faultPolicies(config: Field): Handler[] {
@@ -40,7 +40,7 @@ function faultPolicies(config: Field): Handler[] {
   return found
 }
 
-/** The percentage of a fault; undefined for all requests. */
+/** Returns the percentage of requests that are delayed or aborted; undefined for all requests. */
 function percentageOf(part: Field | null): number | undefined {
   const field = memberAt(part, 'percentage')
   const percent = percentOf(field) ?? 0
@@ -48,7 +48,10 @@ function percentageOf(part: Field | null): number | undefined {
   return percent === 100 ? undefined : percent
 }
 
-/** The condition of the requests; empty for all of them, and null when it cannot be expressed. */
+/**
+ * Returns the condition for requests that are delayed or aborted: empty for all requests, null when the condition
+ * cannot be expressed.
+ */
 function conditionOf(config: Field): string | null {
   const matchers = listAt(config, 'headers')
   if (matchers.length === 0) return ''

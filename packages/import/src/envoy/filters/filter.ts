@@ -6,47 +6,47 @@ import type { Field } from '../../core/yaml-field.ts'
 import type { Clusters } from '../clusters/clusters.ts'
 import type { Services } from '../clusters/services.ts'
 
-/** The surroundings of the filters of one connection manager. */
+/** The context of the filters of one connection manager. */
 export interface FilterContext {
   readonly clusters: Clusters
   readonly services: Services
   readonly variables: SecretVariables
   readonly port: number
   readonly isTls: boolean
-  /** Whether the address of a client is that of its connection, whatever x-forwarded-for says. */
+  /** Whether Envoy takes the client's address from the connection and ignores `x-forwarded-for`. */
   readonly ignoresForwardedFor: boolean
-  /** The upgrades that the connection manager allows or forbids, in lower case. */
+  /** The upgrades that the connection manager allows (`true`) or forbids (`false`), by name in lower case. */
   readonly upgrades: ReadonlyMap<string, boolean>
 }
 
-/** A route with what filters read of it. */
+/** A route, and the data that its filters need. */
 export interface FilteredRoute {
   readonly directive: Directive
-  /** The route, its virtual host and its route table. */
+  /** The route, its virtual host and its route table, in this order. */
   readonly levels: readonly (Field | null)[]
-  /** The configs for routes that were read. */
+  /** The `typed_per_filter_config` entries that were read; routes add to this set. */
   readonly usedConfigs: Set<Field>
-  /** The cluster of all of its requests; null when there are several or none. */
+  /** The cluster that gets all requests of the route; null when the route has several clusters or none. */
   readonly cluster: string | null
 }
 
-/** The config of a filter for one route; null when the route has none. */
+/** The config of a filter for one route; null when the route has no such config. */
 export type RouteOverride = Field | null
 
-/** The handlers of a filter for a route. */
+/** Returns the handlers of a filter for a route. */
 export type FilterEffect = (override: RouteOverride, route: FilteredRoute) => Handler[]
 
-/** Reads the config of a filter once, and marks its fields. */
+/** Reads the config of a filter once, and sets notes on its fields. */
 export type FilterReader = (config: Field, context: FilterContext) => FilterEffect
 
-/** Denies all requests of a filter that may protect and that cannot be imported. */
+/** Returns an effect that denies all requests, for a filter that may restrict access and cannot be imported. */
 export function closing(config: Field, name: string, why: string): FilterEffect {
   config.notCarried(`${why}; requests get 403 until you replace it`, true)
   const statement = { ...directiveOf(config, name), text: name }
   return () => [closed(statement)]
 }
 
-/** The effect of a filter whose config for a route replaces the one for all. */
+/** Returns the effect of a filter. The config of a route replaces the config of the filter. */
 export function replaceable(config: Field, name: string, read: (config: Field) => Handler[] | string): FilterEffect {
   const known = new Map<Field, FilterEffect>()
   const effectOf = (field: Field): FilterEffect => {

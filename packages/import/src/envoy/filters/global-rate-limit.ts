@@ -8,7 +8,10 @@ import { closing, type FilteredRoute, type FilterReader } from './filter.ts'
 import { readGrpcService } from './grpc-service.ts'
 import { descriptorOf } from './rate-limit-actions.ts'
 
-/** Reads `ratelimit`: a service that counts for all gateways, by the descriptors of routes and virtual hosts. */
+/**
+ * Reads the filter `ratelimit`: a rate limit service that all gateways share, with the descriptors of routes and
+ * virtual hosts.
+ */
 export const globalRateLimit: FilterReader = (config, { services }) => {
   const service = readGrpcService(memberAt(config, 'rate_limit_service', 'grpc_service'), services)
   if (typeof service === 'string') return closing(config, 'ratelimit', service)
@@ -41,7 +44,7 @@ function withGlobal(global: object): Handler {
   })
 }
 
-/** The RateLimit messages of a route: its own ones, and those of the virtual host where they are included. */
+/** Returns the RateLimit messages of a route, followed by those of its virtual host if they are included. */
 function limitsOf(override: Field | null, { levels }: FilteredRoute): readonly Field[] {
   const [route, host] = levels
   const own = [...listAt(override, 'rate_limits'), ...listAt(memberAt(route ?? null, 'route'), 'rate_limits')]

@@ -2,16 +2,16 @@ import type { Field } from '../../core/yaml-field.ts'
 import { memberAt, secondsOf } from '../messages/message.ts'
 import type { Services } from '../clusters/services.ts'
 
-/** A service that the gateway calls. */
+/** A service that a policy calls. */
 interface CalledService {
   readonly ref: object
-  /** The time limit of a call; null for the default. */
+  /** The time limit of a call in seconds; null for the default. */
   readonly seconds: number | null
-  /** The path of a URL; empty for gRPC. */
+  /** The path of the service's URL; empty for gRPC. */
   readonly path: string
 }
 
-/** Reads a GrpcService or an HttpUri; a text says why it cannot be called. */
+/** Reads a GrpcService or an HttpUri; returns the reason as a string when the gateway cannot call the service. */
 export function readGrpcService(field: Field | null, services: Services): CalledService | string {
   const name = memberAt(field, 'envoy_grpc', 'cluster_name') ?? memberAt(field, 'cluster')
   if (name?.text == null) return 'the service is not a cluster'

@@ -5,7 +5,10 @@ import { readHeaderOption, removal } from '../messages/header-changes.ts'
 import { listAt, memberAt } from '../messages/message.ts'
 import type { FilterReader } from './filter.ts'
 
-/** Reads `header_mutation`; the changes for a route come after those for all. */
+/**
+ * Reads the filter `header_mutation`. The changes in the config of a route follow the changes in the config of the
+ * filter.
+ */
 export const headerMutation: FilterReader = (config, { variables }) => {
   const standard = changesOf(config, variables)
   return (override) => [...standard, ...(override === null ? [] : changesOf(override, variables))]

@@ -25,9 +25,9 @@ import { rbac } from './rbac.ts'
 import { statefulSession } from './stateful-session.ts'
 import { listAt, memberAt, takeFlag, takeText, typedConfig } from '../messages/message.ts'
 
-/** A filter of a connection manager. */
+/** An HTTP filter of a connection manager. */
 export interface HttpFilter {
-  /** Configs for routes name it. */
+  /** The name of the filter, by which `typed_per_filter_config` refers to the filter. */
   readonly name: string
   readonly kind: string
   readonly config: Field
@@ -61,12 +61,15 @@ function readFilter(field: Field, context: FilterContext): HttpFilter {
   return { name, kind, config, isDisabled, effect: effectOf(kind, field, config, context) }
 }
 
-/** Old files name a filter without a config. */
+/** Returns an empty config, because old files may name a filter without a config. */
 function emptyConfig(field: Field): Field {
   return new Field(field.path, field.at, { members: new Map() })
 }
 
-/** The kind of a filter, such as `jwt_authn`: by its type, or by its name in a file without types. */
+/**
+ * Returns the kind of a filter, such as `jwt_authn`, from the type of its config; without a type, from the name of the
+ * filter.
+ */
 export function filterKind(name: string, config: Field | null): string {
   const type = config?.get('@type')?.text ?? ''
   const found = /\bfilters\.(?:http|network)\.(\w+)\.v\d\w*\.\w+$/.exec(type)
@@ -97,7 +100,7 @@ function effectOf(kind: string, field: Field, config: Field, context: FilterCont
   return (override) => (override !== null && takeFlag(override, 'disabled') ? [] : [closed(statement)])
 }
 
-/** The handlers of all filters for a route, in their order. */
+/** Returns the handlers of all filters for a route, in the order of the filters. */
 export function handlersOfFilters(filters: readonly HttpFilter[], route: FilteredRoute): Handler[] {
   return filters.flatMap(({ name, isDisabled, effect }) => {
     const { config, isOff } = overrideOf(name, route, isDisabled)
@@ -105,7 +108,10 @@ export function handlersOfFilters(filters: readonly HttpFilter[], route: Filtere
   })
 }
 
-/** The config of a filter for a route: that of the route, the virtual host or the route table. */
+/**
+ * Returns the config of a filter for a route: the config of the route, else of its virtual host, else of its route
+ * table.
+ */
 function overrideOf(
   name: string,
   { levels, usedConfigs }: FilteredRoute,
@@ -126,7 +132,7 @@ function overrideOf(
   return { config: null, isOff: isDisabled }
 }
 
-/** Marks the configs for routes that no route uses, because each route has one of its own. */
+/** Sets notes on filter configs that no route uses, because every route has its own config. */
 export function noteUnusedConfigs(level: Field, filters: readonly HttpFilter[], usedConfigs: ReadonlySet<Field>): void {
   for (const [name, config] of memberAt(level, 'typed_per_filter_config')?.members ?? []) {
     if (usedConfigs.has(config)) continue

@@ -11,7 +11,7 @@ import { type JwtProvider, readProviders } from './jwt-providers.ts'
 import { claimHeaders } from './jwt-headers.ts'
 import { type Requirement, requirementOf } from './jwt-requirements.ts'
 
-/** Reads `jwt_authn`: the first rule that fits a request says which tokens it needs. */
+/** Reads the filter `jwt_authn`. The first rule that matches a request says which tokens the request needs. */
 export const jwtAuthn: FilterReader = (config, { services }) => {
   const providers = readProviders(config, services)
   const named = new Map(memberAt(config, 'requirement_map')?.members ?? [])
@@ -40,7 +40,7 @@ export const jwtAuthn: FilterReader = (config, { services }) => {
   }
 }
 
-/** An effect that changes nothing, so that the rules behind it are not tried. */
+/** A handler without an effect, for a rule that needs no token. Later rules are not tried after it. */
 const NONE: Handler = effect((state) => state)
 
 function handlersOf(required: Field | null, providers: ReadonlyMap<string, JwtProvider | string>): Handler[] {

@@ -2,7 +2,10 @@ import { effect } from '../../chain/effects.ts'
 import type { Handler } from '../../chain/routes.ts'
 import type { Requirement } from './jwt-requirements.ts'
 
-/** The headers with claims for the upstream. A header whose claim is missing is removed, so that clients cannot set it. */
+/**
+ * Returns handlers that send claims to the upstream in headers. A header whose claim is missing is removed, so that
+ * clients cannot set it.
+ */
 export function claimHeaders({ providers }: Requirement): Handler[] {
   const headers = new Map<string, string>()
   for (const { payloadHeader, claimHeaders: claims } of providers) {
@@ -22,7 +25,7 @@ export function claimHeaders({ providers }: Requirement): Handler[] {
   ]
 }
 
-/** Sends the credential of the client to the upstream. */
+/** A handler that sends the client's credential to the upstream. */
 export const forwarding: Handler = effect((state) => ({
   ...state,
   policies: { ...state.policies, backend: { auth: { passthrough: {} } } },

@@ -5,21 +5,24 @@ import { listAt, memberAt, secondsOf, takeText } from '../messages/message.ts'
 import type { Services } from '../clusters/services.ts'
 import { fileOf, inlineTextOf } from '../messages/secrets.ts'
 
-/** An issuer whose tokens are accepted. */
+/** A provider of `jwt_authn`: an issuer whose tokens are accepted. */
 export interface JwtProvider {
   readonly issuer: string
   readonly audiences: readonly string[]
   readonly jwks: object
-  /** Null for `Authorization: Bearer`. */
+  /** The location of the token in requests; null for `Authorization: Bearer`. */
   readonly location: object | null
   /** Whether the upstream gets the token. */
   readonly isForwarded: boolean
-  /** The header for the claims; null without. */
+  /** The header that sends all claims to the upstream; null when there is no such header. */
   readonly payloadHeader: string | null
   readonly claimHeaders: readonly { readonly header: string; readonly path: readonly string[] }[]
 }
 
-/** The providers of `jwt_authn` by name; a text says why a provider cannot be expressed. */
+/**
+ * Reads the providers of `jwt_authn` by name. The value is the reason as a string for a provider that cannot be
+ * expressed.
+ */
 export function readProviders(config: Field, services: Services): Map<string, JwtProvider | string> {
   return new Map(
     (memberAt(config, 'providers')?.members ?? []).map(([name, field]) => [name, readProvider(field, services)]),
@@ -98,7 +101,7 @@ function isKeySet(text: string): boolean {
   }
 }
 
-/** One place of the token: the first one that the provider names. */
+/** Returns the first token location that the provider names, because the gateway supports one location. */
 function locationOf(field: Field): object | null {
   const places = [
     ...listAt(field, 'from_headers').map((each) => ({

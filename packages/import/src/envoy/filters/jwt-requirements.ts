@@ -2,16 +2,18 @@ import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt, membersOf } from '../messages/message.ts'
 import type { JwtProvider } from './jwt-providers.ts'
 
-/** Tokens of one of these providers are accepted. */
+/** A requirement for requests: a valid token of one of the providers. */
 export interface Requirement {
   readonly providers: readonly JwtProvider[]
-  /** `Optional` also allows requests without a token, `Permissive` all requests. */
+  /**
+   * `Strict` requires a token, `Optional` also allows requests without a token, and `Permissive` allows all requests.
+   */
   readonly mode: 'Strict' | 'Optional' | 'Permissive'
 }
 
 type Providers = ReadonlyMap<string, JwtProvider | string>
 
-/** Reads a JwtRequirement; a text says why it cannot be expressed. */
+/** Reads a JwtRequirement; returns the reason as a string when it cannot be expressed. */
 export function requirementOf(field: Field, providers: Providers): Requirement | string {
   const [entry] = membersOf(field)
   if (entry === undefined) return { providers: [], mode: 'Permissive' }
@@ -52,7 +54,10 @@ function single(name: string, providers: Providers): Requirement | string {
   return typeof found === 'string' ? found : { providers: [found], mode: 'Strict' }
 }
 
-/** A token of any of the requirements; one that allows missing tokens makes all of them optional. */
+/**
+ * Joins requirements of which one must hold. If one requirement allows missing tokens, the result allows missing tokens
+ * too.
+ */
 function anyOf(fields: readonly Field[], providers: Providers): Requirement | string {
   const found: JwtProvider[] = []
   let mode: Requirement['mode'] = 'Strict'

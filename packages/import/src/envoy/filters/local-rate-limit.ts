@@ -10,7 +10,10 @@ const UNITS = [
   ['Hours', 3_600],
 ] as const
 
-/** Reads `local_ratelimit`. A limit of a route counts its requests; the one for all is a policy of the listener. */
+/**
+ * Reads the filter `local_ratelimit`. A limit in the config of a route becomes a policy of the route. `listenerLimit`
+ * returns the limit in the config of the filter.
+ */
 export const localRateLimit: FilterReader = (config) => {
   const standard = readLimit(config)
   return (override) => {
@@ -22,7 +25,7 @@ export const localRateLimit: FilterReader = (config) => {
   }
 }
 
-/** The `rateLimit` of a listener; null without a limit for all requests. */
+/** Returns the `rateLimit` policy of a listener; null when the filter's config limits nothing. */
 export function listenerLimit(config: Field): object | null {
   const found = readLimit(config)
   return found === null ? null : { local: [found] }

@@ -1,4 +1,7 @@
-/** Filters without an effect on access: why they are not carried; empty for those that need no counterpart. */
+/**
+ * Notes for filters that do not restrict access and have no counterpart. The note is empty for filters that need no
+ * counterpart.
+ */
 export const HARMLESS_FILTERS: Readonly<Record<string, string>> = {
   router: '',
   upstream_codec: '',
@@ -35,7 +38,7 @@ export const HARMLESS_FILTERS: Readonly<Record<string, string>> = {
   tap: 'records of requests: docs/policies/frontend-recorder.md',
 }
 
-/** Filters without which requests would mean something else to the upstream. */
+/** Notes for filters that change the meaning of requests for the upstream. Requests of their routes get 501. */
 export const UNTRANSLATED_FILTERS: Readonly<Record<string, string>> = {
   aws_lambda: 'functions are not called',
   aws_request_signing: 'a backend signs its requests with auth.aws: docs/policies/backend-auth.md',

@@ -8,7 +8,7 @@ interface DescriptorEntry {
   readonly expression: string
 }
 
-/** The descriptor of a RateLimit; null when one of its actions cannot be expressed. */
+/** Returns the descriptor of a RateLimit message; null when one of its actions cannot be expressed. */
 export function descriptorOf(limit: Field, cluster: string | null): { entries: DescriptorEntry[] } | null {
   memberAt(limit, 'stage')?.notCarried('there are no stages')
   memberAt(limit, 'disable_key')?.notCarried('there is no runtime')
@@ -50,7 +50,7 @@ function entryOf(action: Field, cluster: string | null): DescriptorEntry | null 
       const found = expressionOfCondition({ kind: 'all', of: conditions })
       if (found === null) return null
       const test = memberAt(value, 'expect_match')?.text === 'false' ? `!(${found})` : found
-      // An expression that fails leaves the descriptor out.
+      // A lookup that fails makes the expression fail, and the gateway then leaves out the descriptor.
       return { name: key ?? 'header_match', expression: `{true: ${JSON.stringify(literal)}}[${test}]` }
     }
     default:

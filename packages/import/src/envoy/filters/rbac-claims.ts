@@ -2,10 +2,10 @@ import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt } from '../messages/message.ts'
 import { expressionOfTest, readStringMatcher } from '../messages/string-matcher.ts'
 
-/** A MetadataMatcher about claims of a token as an expression; null for other metadata. */
+/** Returns an expression for a MetadataMatcher about token claims; null for other metadata. */
 export function claimExpression(matcher: Field): string | null {
   if (memberAt(matcher, 'filter')?.text !== 'envoy.filters.http.jwt_authn') return null
-  // The first key is the name under which jwt_authn writes the claims.
+  // The first key of the path is the name under which `jwt_authn` stores the claims.
   const [, ...claims] = listAt(matcher, 'path').map((part) => memberAt(part, 'key')?.text ?? '')
   if (claims.length === 0 || claims.includes('')) return null
   const claim = `jwt${claims.map((name) => `[${JSON.stringify(name)}]`).join('')}`

@@ -7,14 +7,14 @@ import { expressionOfTest, readStringMatcher } from '../messages/string-matcher.
 import { joined, negated } from './expressions.ts'
 import { claimExpression } from './rbac-claims.ts'
 
-/** Facts that are the same for all connections of a port. */
+/** Properties that all connections of a port share. */
 export interface ConnectionFacts {
   readonly port: number
-  /** Whether the address of a client is that of its connection, whatever x-forwarded-for says. */
+  /** Whether Envoy takes the client's address from the connection and ignores `x-forwarded-for`. */
   readonly ignoresForwardedFor: boolean
 }
 
-/** A Permission as an expression; null when it cannot be expressed. */
+/** Returns an RBAC Permission as a CEL expression; null when it cannot be expressed. */
 export function permissionExpression(permission: Field, facts: ConnectionFacts): string | null {
   const [entry, ...others] = membersOf(permission)
   if (entry === undefined || others.length > 0) return null
@@ -40,7 +40,7 @@ export function permissionExpression(permission: Field, facts: ConnectionFacts):
   }
 }
 
-/** A Principal as an expression; null when it cannot be expressed. */
+/** Returns an RBAC Principal as a CEL expression; null when it cannot be expressed. */
 export function principalExpression(principal: Field, facts: ConnectionFacts): string | null {
   const [entry, ...others] = membersOf(principal)
   if (entry === undefined || others.length > 0) return null
@@ -93,7 +93,10 @@ function addressExpression(range: Field, address: string): string | null {
   return cidr === null ? null : `cidr(${JSON.stringify(cidr)}).containsIP(${address})`
 }
 
-/** The identity in a client certificate: its first URI, else its first name, else its subject. */
+/**
+ * Returns an expression about the identity in a client certificate: its first URI, else its first DNS name, else its
+ * subject.
+ */
 function identityExpression(value: Field): string | null {
   const matcher = memberAt(value, 'principal_name')
   if (matcher === null) return 'has(source.certificate)'

@@ -6,7 +6,7 @@ import { type ConnectionFacts, permissionExpression, principalExpression } from 
 import { joined, negated } from './expressions.ts'
 import { type FilterReader, replaceable } from './filter.ts'
 
-/** Reads `rbac`; the rules for a route replace those for all. */
+/** Reads the filter `rbac`. The rules of a route replace the rules of the filter. */
 export const rbac: FilterReader = (config, { port, ignoresForwardedFor }) =>
   replaceable(config, 'rbac', (field) => {
     const isOfRoute = memberAt(field, 'rbac') !== null
@@ -18,8 +18,8 @@ export const rbac: FilterReader = (config, { port, ignoresForwardedFor }) =>
   })
 
 /**
- * The expression that is true for requests that the rules deny, in a list; null without rules. A text says why the rules
- * cannot be expressed.
+ * Returns a list with an expression that is true for requests that the rules deny; null when there are no rules.
+ * Returns the reason as a string when the rules cannot be expressed.
  */
 function denialOf(config: Field | null, facts: ConnectionFacts): string[] | string | null {
   for (const name of ['shadow_rules', 'shadow_matcher', 'shadow_rules_stat_prefix'])
@@ -52,7 +52,9 @@ function denialOf(config: Field | null, facts: ConnectionFacts): string[] | stri
 
 const CONDITIONS = ['condition', 'checked_condition', 'cel_config']
 
-/** Why a policy cannot be expressed, where the reason is known. */
+/**
+ * Returns the reason why a policy cannot be expressed, as the end of a sentence; empty when the reason is not known.
+ */
 function reasonOf(policy: Field, { ignoresForwardedFor }: ConnectionFacts): string {
   if (CONDITIONS.some((name) => memberAt(policy, name) !== null)) {
     return ', because its condition is a parsed expression: write a rule in CEL'
@@ -68,7 +70,7 @@ function hasMember(field: Field, name: RegExp): boolean {
   )
 }
 
-/** A policy holds for requests with one of its permissions and one of its principals. */
+/** Returns an expression that is true when one permission and one principal of a policy apply to a request. */
 function policyExpression(policy: Field, facts: ConnectionFacts): string | null {
   if (CONDITIONS.some((name) => memberAt(policy, name) !== null)) return null
   const sides = [

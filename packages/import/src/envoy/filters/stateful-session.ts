@@ -4,7 +4,7 @@ import { durationText } from '../../core/duration.ts'
 import { memberAt, secondsOf, typedConfig, typeOf } from '../messages/message.ts'
 import { type FilterReader, replaceable } from './filter.ts'
 
-/** Reads `stateful_session`: a cookie or a header keeps clients on one server. */
+/** Reads the filter `stateful_session`: a cookie or a header that sends all requests of a client to one server. */
 export const statefulSession: FilterReader = (config) =>
   replaceable(config, 'stateful_session', (field) => {
     if (memberAt(field, 'disabled')?.isTrue === true) {

@@ -8,7 +8,10 @@ import type { Listener } from './listeners.ts'
 import { guardsOfChain } from './network-filters.ts'
 import { tcpRoute } from './tcp-routes.ts'
 
-/** A bind of the config, and the port whose behavior tests can state; null with TLS or other protocols. */
+/**
+ * A bind of the imported config. `port` contains the rules that generated tests check; null for TLS and TCP, which
+ * tests do not cover.
+ */
 interface Bind {
   readonly bind: object
   readonly port: HttpPort | null
@@ -18,7 +21,7 @@ type Surroundings = Pick<FilterContext, 'clusters' | 'services' | 'variables'>
 
 const MOST_LISTENERS = 64
 
-/** The bind of a listener; null when none of its filter chains can be imported. */
+/** Returns the bind of a listener; null when no filter chain of the listener can be imported. */
 export function bindOf(listener: Listener, surroundings: Surroundings): Bind | null {
   const { chains } = listener
   for (const chain of chains.filter(({ kind, tls }) => kind === 'tcp' && tls !== null))
@@ -42,7 +45,10 @@ function bindWith({ port, address }: Listener, listeners: readonly object[], htt
   return { bind: withoutAbsent({ port, address: address ?? undefined, listeners }), port: http }
 }
 
-/** Listeners with TLS: HTTPS for each server name, and one that forwards connections without decryption. */
+/**
+ * Returns a bind with an HTTPS listener for each server name, and a TLS listener for connections that are forwarded
+ * without decryption.
+ */
 function tlsBind(listener: Listener, chains: readonly FilterChain[], surroundings: Surroundings): Bind | null {
   const taken = new Set<string | null>()
   const listeners: object[] = []

@@ -15,13 +15,16 @@ import { listAt, memberAt } from '../messages/message.ts'
 import { readUpgrades, upgradePolicy } from '../messages/upgrades.ts'
 import { rulesOfTable } from '../routes/virtual-hosts.ts'
 
-/** The routes of a connection manager, and the policies of its listener. */
+/** The rules of a connection manager, and the policies of its listener. */
 interface Manager {
   readonly rules: readonly HttpRule[]
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Reads an HttpConnectionManager. Routes of a control plane are not known: it has no rules then. */
+/**
+ * Reads an HttpConnectionManager. The rules are empty when routes come from a control plane, because the files do not
+ * contain them.
+ */
 export function readManager(manager: Field, connection: FilterContext, guards: readonly HttpFilter[]): Manager {
   noteManager(manager)
   const upgrades = readUpgrades(manager)
@@ -43,14 +46,17 @@ export function readManager(manager: Field, connection: FilterContext, guards: r
   }
 }
 
-/** Envoy takes the address of a client from x-forwarded-for unless the manager uses that of the connection. */
+/** Whether Envoy takes the client's address from the connection and ignores `x-forwarded-for`. */
 function ignoresForwardedFor(manager: Field): boolean {
   const hops = memberAt(manager, 'xff_num_trusted_hops')?.number ?? 0
   const isDetected = listAt(manager, 'original_ip_detection_extensions').length > 0
   return memberAt(manager, 'use_remote_address')?.isTrue === true && hops === 0 && !isDetected
 }
 
-/** The response of a `health_check` filter, before all routes. */
+/**
+ * Returns the entry for a `health_check` filter, which responds before all routes; null when the filter does not
+ * respond.
+ */
 function healthReply({ kind, config, isDisabled }: HttpFilter): Entry | null {
   if (kind !== 'health_check' || isDisabled) return null
   const pass = memberAt(config, 'pass_through_mode')

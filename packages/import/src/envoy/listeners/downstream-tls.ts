@@ -6,19 +6,25 @@ import { fileOf, type Secrets } from '../messages/secrets.ts'
 import { expressionOfTest } from '../messages/string-matcher.ts'
 import { subjectTests, UNSUPPORTED, validationContext } from '../messages/trust.ts'
 
-/** The TLS of a filter chain. */
+/** The TLS settings of a filter chain. */
 export interface DownstreamTls {
   readonly cert: string
   readonly key: string
   readonly root: string | null
-  /** Whether clients without a certificate are accepted, with `root`. */
+  /** Whether clients without a certificate are accepted although `root` is set. */
   readonly isOptional: boolean
-  /** An expression that is true for requests of clients with other certificates; null for none. */
+  /**
+   * An expression that is true for requests of clients whose certificate has another name; null when all names are
+   * accepted.
+   */
   readonly denial: string | null
   readonly parameters: TlsParameters
 }
 
-/** Reads the transport socket of a filter chain; null for plain text, and a text for other kinds. */
+/**
+ * Reads the TLS settings of a filter chain; null for plain text. Returns the reason as a string for other kinds of
+ * transport sockets.
+ */
 export function readDownstreamTls(chain: Field, secrets: Secrets): DownstreamTls | string | null {
   const socket = memberAt(chain, 'transport_socket')
   if (socket === null) return null

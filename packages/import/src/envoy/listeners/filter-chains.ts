@@ -5,22 +5,22 @@ import { filterKind } from '../filters/http-filters.ts'
 import { listAt, memberAt, membersOf, takeText, typedConfig } from '../messages/message.ts'
 import type { Secrets } from '../messages/secrets.ts'
 
-/** A filter chain that can be imported. */
+/** An imported filter chain of Envoy. */
 export interface FilterChain {
   readonly field: Field
-  /** Server names; empty for all of them. */
+  /** The server names that the chain serves; empty when the chain serves all connections. */
   readonly names: readonly string[]
   readonly tls: DownstreamTls | null
-  /** An HTTP connection manager, or a TCP proxy. */
+  /** Whether the chain ends in an HTTP connection manager (`http`) or a TCP proxy (`tcp`). */
   readonly kind: 'http' | 'tcp'
   readonly config: Field
-  /** Network filters that come before, and that may protect. */
+  /** The network filters that run first and may restrict access. */
   readonly guards: readonly { readonly kind: string; readonly config: Field }[]
 }
 
 const KINDS: Readonly<Record<string, 'http' | 'tcp'>> = { http_connection_manager: 'http', tcp_proxy: 'tcp' }
 
-/** The filter chains of a listener, the default one last. */
+/** Returns the filter chains of a listener. The default filter chain is the last. */
 export function readFilterChains(listener: Field, secrets: Secrets): FilterChain[] {
   const standard = memberAt(listener, 'default_filter_chain')
   const chains = [...listAt(listener, 'filter_chains'), ...(standard === null ? [] : [standard])]
@@ -56,7 +56,7 @@ function readChain(field: Field, secrets: Secrets): FilterChain | null {
   return { field, names, tls, kind, config: last.config, guards }
 }
 
-/** The server names of a FilterChainMatch; null when it has other conditions. */
+/** Returns the server names of a FilterChainMatch; null when the match has other conditions. */
 function readMatch(chain: Field): string[] | null {
   const match = memberAt(chain, 'filter_chain_match')
   const names = listAt(match, 'server_names').flatMap((field) => {

@@ -5,7 +5,7 @@ import { filterKind } from '../filters/http-filters.ts'
 import { listAt, memberAt, takeText, typedConfig } from '../messages/message.ts'
 import type { Secrets } from '../messages/secrets.ts'
 
-/** A TCP port with its filter chains. */
+/** A listener on a TCP port, with its filter chains. */
 export interface Listener extends ListenAddress {
   readonly name: string
   readonly field: Field
@@ -13,7 +13,7 @@ export interface Listener extends ListenAddress {
   readonly hasProxyProtocol: boolean
 }
 
-/** The listeners of all files, one for each port: a port has one address here. */
+/** Returns the listeners of all files, at most one for each port, because a port of the gateway has one address. */
 export function readListeners(roots: readonly Field[], secrets: Secrets): Listener[] {
   const found = new Map<number, Listener>()
   for (const field of roots.flatMap((root) => listAt(root, 'static_resources', 'listeners'))) {
@@ -44,7 +44,7 @@ function readListener(field: Field, secrets: Secrets): Listener | null {
   }
 }
 
-/** Marks the listener filters; returns whether connections begin with the PROXY protocol. */
+/** Sets notes on the listener filters. Returns whether connections begin with a PROXY protocol header. */
 function readListenerFilters(listener: Field): boolean {
   const old = memberAt(listener, 'filter_chains')?.items.some((chain) => memberAt(chain, 'use_proxy_proto')?.isTrue)
   const kinds = listAt(listener, 'listener_filters').map((field) => {

@@ -1,7 +1,7 @@
 import type { Field } from '../../core/yaml-field.ts'
 import { memberAt } from '../messages/message.ts'
 
-/** Says why the other fields of an HttpConnectionManager are not carried. */
+/** Sets notes on the fields of an HttpConnectionManager that the importer does not read. */
 export function noteManager(manager: Field): void {
   for (const [name, note] of Object.entries(NOTES)) memberAt(manager, name)?.notCarried(note, PROTECTIONS.has(name))
   const codec = memberAt(manager, 'codec_type')

@@ -4,7 +4,10 @@ import { closing, type FilterContext, type FilterEffect } from '../filters/filte
 import { rbac } from '../filters/rbac.ts'
 import type { HttpFilter } from '../filters/http-filters.ts'
 
-/** The network filters before a connection manager, and the check of client certificates, as filters of requests. */
+/**
+ * Converts network filters and the check of client certificates to HTTP filters, which run before those of the
+ * connection manager.
+ */
 export function guardsOfChain({ field, guards, tls }: FilterChain, facts: FilterContext): HttpFilter[] {
   const filters = guards.map(({ kind, config }): HttpFilter => {
     const effect: FilterEffect =

@@ -4,7 +4,7 @@ import { destinationsOf } from '../clusters/destinations.ts'
 import type { FilterChain } from './filter-chains.ts'
 import { memberAt } from '../messages/message.ts'
 
-/** The route of a TCP proxy. Without backends, its connections are closed. */
+/** Returns the route of a TCP proxy. A route without backends closes its connections. */
 export function tcpRoute({ config, names, guards }: FilterChain, clusters: Clusters): object {
   for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
   const tunnel = memberAt(config, 'tunneling_config')

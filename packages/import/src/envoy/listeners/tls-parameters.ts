@@ -2,17 +2,19 @@ import type { Field } from '../../core/yaml-field.ts'
 import { withoutAbsent } from '../../core/config-yaml.ts'
 import { listAt, memberAt } from '../messages/message.ts'
 
-/** The versions, cipher suites and groups of a filter chain: settings of all listeners here. */
+/**
+ * The TLS versions, cipher suites and key exchange groups of a filter chain. The gateway has one such setting for all
+ * listeners.
+ */
 export interface TlsParameters {
-  /** Fields of `frontend.tls`. */
+  /** The parameters as fields of `frontend.tls`. */
   readonly policy: Readonly<Record<string, unknown>>
-  /** Marks the fields, when all filter chains have the same parameters or when they differ. */
+  /** Sets the verdicts of the fields. `isCarried` says that all filter chains have the same parameters. */
   note(this: void, isCarried: boolean): void
 }
 
 const VERSIONS: Readonly<Record<string, string>> = { TLSV1_2: '1.2', TLSV1_3: '1.3' }
 
-/** Reads the TlsParameters of a filter chain. */
 export function readTlsParameters(field: Field | null): TlsParameters {
   const [minimum, maximum] = ['minimum', 'maximum'].map((end) => memberAt(field, `tls_${end}_protocol_version`) ?? null)
   const [suites, groups] = [suitesOf(field), groupsOf(field)]
@@ -61,7 +63,7 @@ function noteList(list: Field | null, { names, isCarried, isProtection }: ListNo
   else list.changed('those that are supported, in their order')
 }
 
-/** Suites of TLS 1.3 cannot be chosen in Envoy. */
+/** The TLS 1.3 suites, which are always allowed, because Envoy cannot disable them. */
 const NEWEST = ['TLS13_AES_256_GCM_SHA384', 'TLS13_AES_128_GCM_SHA256', 'TLS13_CHACHA20_POLY1305_SHA256']
 
 const SUITES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -72,7 +74,10 @@ const SUITES: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 )
 
-/** Null without suites, and empty when none of them is supported. Suites in brackets have the same rank in Envoy. */
+/**
+ * Returns the supported cipher suites: null when the config lists none, empty when none of the listed suites is
+ * supported. Brackets around suites of equal rank are ignored.
+ */
 function suitesOf(field: Field | null): string[] | null {
   const list = listAt(field, 'cipher_suites')
   if (list.length === 0) return null

@@ -2,7 +2,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import { hostPortOf } from '../../http/addresses.ts'
 import { memberAt } from './message.ts'
 
-/** The `host:port` or `unix:/path` of an Address; null for other ones. */
+/** Returns an Address as `host:port` or `unix:/path`; null for other kinds of addresses. */
 export function upstreamAddress(address: Field | null): string | null {
   const socket = memberAt(address, 'socket_address')
   const pipe = memberAt(address, 'pipe', 'path')
@@ -21,14 +21,14 @@ export function upstreamAddress(address: Field | null): string | null {
   return found
 }
 
-/** A TCP port on which a listener accepts connections. */
+/** The TCP address on which a listener accepts connections. */
 export interface ListenAddress {
   readonly port: number
-  /** Null for all addresses. */
+  /** The IP address; null for all addresses of the machine. */
   readonly address: string | null
 }
 
-/** The port of a listener; a text says why it has none. */
+/** Reads the address of a listener; returns the reason as a string when it is not a TCP address. */
 export function listenAddress(address: Field | null): ListenAddress | string {
   const socket = memberAt(address, 'socket_address')
   const [host, port, protocol, both] = ['address', 'port_value', 'protocol', 'ipv4_compat'].map((name) =>

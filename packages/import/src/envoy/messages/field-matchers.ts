@@ -6,7 +6,7 @@ import { readStringMatcher, regexTest, type TextTest } from './string-matcher.ts
 
 const ALWAYS: Condition = { kind: 'always', value: true }
 
-/** Reads a HeaderMatcher. A missing header fits no comparison, not even an inverted one. */
+/** Reads a HeaderMatcher. A request without the header does not match, even if the comparison is inverted. */
 export function readHeaderMatcher(matcher: Field): Condition {
   const name = memberAt(matcher, 'name')?.text?.toLowerCase() ?? ''
   if (!/^:?[\w!#$%&'*+.^`|~-]+$/.test(name)) return unknown('the header has no valid name')
@@ -37,7 +37,7 @@ function fitsEmpty(test: TextTest): boolean {
   return /^(\(\?i\))?(\.\*)*$/.test(test.regex)
 }
 
-/** The comparison of a HeaderMatcher; null for one that only needs the header. */
+/** Returns the comparison of a HeaderMatcher; null for a matcher that only requires the header to be present. */
 function testOf(matcher: Field): TextTest | string | null {
   const nested = memberAt(matcher, 'string_match')
   if (nested !== null) return readStringMatcher(nested)
@@ -58,7 +58,6 @@ const OLD_PARTS = [
   ['contains_match', '.*', '.*'],
 ] as const
 
-/** Reads a QueryParameterMatcher. */
 export function readQueryMatcher(matcher: Field): Condition {
   const name = memberAt(matcher, 'name')?.text ?? ''
   if (name === '' || name.length > 256) return unknown('the parameter has no valid name')

@@ -10,12 +10,12 @@ import { literalText, textExpression } from './substitution.ts'
 
 type Side = 'request' | 'response'
 
-/** Configs accept this many changes of a kind. */
+/** The most changes of one kind that a config accepts. */
 const MOST_CHANGES = 16
 const SECRET = /authorization|api-?key|token|secret|password|cookie/i
 const OWN = /^(connection|upgrade|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection)$/
 
-/** The header changes of a route, a virtual host or a route table, in the order of Envoy. */
+/** Reads the header changes of a route, a virtual host or a route table, in the order in which Envoy applies them. */
 export function readHeaderChanges(owner: Field | null, secrets: SecretVariables): Handler[] {
   return (['request', 'response'] as const).flatMap((side) => [
     ...listAt(owner, `${side}_headers_to_remove`).flatMap((field) => removal(side, field)),
@@ -39,7 +39,6 @@ export function removal(side: Side, field: Field): Handler[] {
   ]
 }
 
-/** Reads a HeaderValueOption. */
 export function readHeaderOption(side: Side, option: Field, secrets: SecretVariables): Handler[] {
   const [key, value] = [memberAt(option, 'header', 'key'), memberAt(option, 'header', 'value')]
   const name = (key?.text ?? '').toLowerCase()
@@ -111,27 +110,30 @@ function withHeader(state: State, change: HeaderChange): State {
     const header = adds ? { name, value, when, isAdded: true as const } : { name, value, when }
     return { ...state, request: [...state.request, header] }
   }
-  // The gateway removes headers after it has added others: a header that was removed is set.
+  // The gateway removes headers after it has added others. So a header that is removed and then added must be set.
   const last = state.response.findLast((each) => each.name === name)
   const verb = adds && (last === undefined || last.verb === 'add') ? 'add' : 'set'
   const found = literal === null || typeof value === 'object' ? value : literal
   return { ...state, response: [...state.response, { verb, name, value: found, when }] }
 }
 
-/** Whether a message has a header after the changes so far. */
+/** Returns whether a message has a header after the changes so far. */
 function presenceOf(state: State, side: Side, name: string): 'present' | 'absent' | 'unknown' {
   let found: 'present' | 'absent' | 'unknown' = 'unknown'
   for (const each of state[side]) {
     if (each.name !== name) continue
     const isRemoval = 'verb' in each ? each.verb === 'remove' : each.value === '[]'
     if (isRemoval) found = 'absent'
-    // After a header for messages without one, all messages have it.
+    // After a change that sets the header if it is absent, all messages have the header.
     else if (each.when === null || each.when.startsWith('!')) found = 'present'
   }
   return found
 }
 
-/** A change, unless the config has too many of them already. */
+/**
+ * Returns a handler for a header change. When the route has too many changes already, the change is reported as not
+ * carried.
+ */
 function change(side: Side, field: Field, apply: (state: State) => State): Handler {
   return effect((state) => {
     const next = apply(state)

@@ -6,14 +6,14 @@ import { readHeaderMatcher, readQueryMatcher } from './field-matchers.ts'
 import { listAt, memberAt, runtimePercentOf } from './message.ts'
 import { regexTest } from './string-matcher.ts'
 
-/** The condition of a route, and the text of its path that `prefix_rewrite` replaces. */
+/** The condition of a route, and the part of the path that a rewrite replaces. */
 interface RouteMatch {
   readonly condition: Condition
-  /** Null when a rewrite replaces the whole path. */
+  /** The text at the start of the path that `prefix_rewrite` replaces; null when a rewrite replaces the whole path. */
   readonly matchedPath: string | null
 }
 
-/** Reads a RouteMatch, and marks its parts. */
+/** Reads a RouteMatch, and sets notes on its fields. */
 export function readRouteMatch(match: Field | null): RouteMatch {
   const { path, matchedPath } = readPath(match)
   const conditions = [path, ...readFields(match), readFraction(match), ...unknownParts(match)]
@@ -62,7 +62,9 @@ function readPath(match: Field | null): { path: Condition; matchedPath: string |
 
 const NO_PATH: Condition = { kind: 'unknown', why: 'the kind of match has no counterpart' }
 
-/** The text with which the paths of a template begin; null without a template. */
+/**
+ * Returns a condition for paths that begin with the literal start of a path template; null when there is no template.
+ */
 function templateStart(match: Field | null): PathCondition | null {
   const template = memberAt(match, 'path_match_policy', 'typed_config', 'path_template')?.text
   return template == null ? null : pathStart(template.replace(/[{*][^]*$/, ''))
@@ -92,7 +94,7 @@ function readFields(match: Field | null): Condition[] {
   ]
 }
 
-/** Routes take all requests or none here: the larger part decides. */
+/** Reads `runtime_fraction`. A route of the gateway matches all requests or none, so the larger part decides. */
 function readFraction(match: Field | null): Condition {
   const fraction = memberAt(match, 'runtime_fraction')
   const percent = runtimePercentOf(fraction, 100)

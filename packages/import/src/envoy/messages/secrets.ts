@@ -1,7 +1,7 @@
 import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt, takeText } from './message.ts'
 
-/** Finds a static secret by its name; null for those of a control plane. */
+/** Finds a static secret by name; returns null for a secret that comes from a control plane. */
 export type Secrets = (name: string) => Field | null
 
 export function readSecrets(roots: readonly Field[]): Secrets {
@@ -13,7 +13,7 @@ export function readSecrets(roots: readonly Field[]): Secrets {
   return (name) => found.get(name) ?? null
 }
 
-/** The file of a DataSource; null for texts in the config and for variables. */
+/** Returns the file name of a DataSource; null for texts in the config and for environment variables. */
 export function fileOf(source: Field | null): string | null {
   const file = memberAt(source, 'filename')
   const text = file?.text ?? ''
@@ -22,7 +22,7 @@ export function fileOf(source: Field | null): string | null {
   return text
 }
 
-/** The text of a DataSource; null for files and variables. */
+/** Returns the text of a DataSource; null for files and environment variables. */
 export function inlineTextOf(source: Field | null): string | null {
   const text = memberAt(source, 'inline_string')
   if (text !== null) return text.text

@@ -2,10 +2,10 @@ import type { Field } from '../../core/yaml-field.ts'
 import { escapeRegex, isRegex } from '../../http/paths.ts'
 import { memberAt } from './message.ts'
 
-/** A comparison with a whole text. */
+/** A comparison with a whole text: equal to a text, or fits a pattern. */
 export type TextTest = { readonly exact: string } | { readonly regex: string }
 
-/** Reads a StringMatcher: an exact text or a pattern; a text says why it cannot be expressed. */
+/** Reads a StringMatcher as an exact text or a pattern; returns the reason as a string when it cannot be expressed. */
 export function readStringMatcher(matcher: Field | null): TextTest | string {
   const isCaseless = memberAt(matcher, 'ignore_case')?.isTrue === true
   const exact = memberAt(matcher, 'exact')?.text
@@ -28,7 +28,7 @@ const PARTS = [
   ['contains', '.*', '.*'],
 ] as const
 
-/** The test for a pattern that fits whole texts. */
+/** Returns a comparison for a pattern that must fit the whole text. */
 export function regexTest(regex: string): TextTest | string {
   return textTest({ regex: regex.replace(/^\^/, '').replace(/(?<!\\)\$$/, '') })
 }
@@ -40,7 +40,7 @@ function textTest(test: TextTest): TextTest | string {
   return isRegex(test.regex) ? test : 'the pattern is not RE2, or is too long'
 }
 
-/** The test as an expression about a text. */
+/** Returns a comparison as a CEL expression; `text` is the expression that is compared. */
 export function expressionOfTest(test: TextTest, text: string): string {
   if ('exact' in test) return `${text} == ${JSON.stringify(test.exact)}`
   const [, flags = '', source = ''] = /^(\(\?i\))?([^]*)$/.exec(test.regex) ?? []

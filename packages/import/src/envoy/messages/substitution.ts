@@ -16,7 +16,10 @@ const REQUEST_PARTS: Readonly<Record<string, string>> = {
   ':scheme': 'request.scheme',
 }
 
-/** The expression for a text with command operators such as `%REQ(x-team)%`; null when one of them is not known. */
+/**
+ * Returns a CEL expression for a text with command operators such as `%REQ(x-team)%`; null when an operator is not
+ * known.
+ */
 export function textExpression(text: string): string | null {
   const tokens = text.match(/%%|%[A-Z_0-9]+(?:\([^)%]*\))?(?::\d+)?%|[^%]+|%/g) ?? []
   const parts: (string | null)[] = []
@@ -31,7 +34,7 @@ export function textExpression(text: string): string | null {
     else {
       flush()
       const found = commandExpression(token)
-      // A missing header is an empty part of a longer value.
+      // A missing header counts as an empty text if the value has other parts.
       const isPart = tokens.length > 1 && found?.startsWith('request.headers') === true
       parts.push(isPart ? `default(${found}, "")` : found)
     }
@@ -49,7 +52,7 @@ function commandExpression(token: string): string | null {
   return REQUEST_PARTS[name] ?? (name.startsWith(':') ? null : `request.headers[${JSON.stringify(name)}]`)
 }
 
-/** The text without command operators; null when it has some. */
+/** Returns a text without command operators, with `%%` unescaped; null when the text has operators. */
 export function literalText(text: string): string | null {
   const rest = text.replaceAll('%%', '')
   return rest.includes('%') ? null : text.replaceAll('%%', '%')

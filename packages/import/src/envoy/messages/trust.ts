@@ -3,11 +3,11 @@ import { listAt, memberAt } from './message.ts'
 import { fileOf, type Secrets } from './secrets.ts'
 import { readStringMatcher, type TextTest } from './string-matcher.ts'
 
-/** How the other side of a connection is verified. */
+/** The rules by which the certificate of a server is verified. */
 interface Trust {
-  /** The authorities; null for those of the system. */
+  /** The file of certificate authorities; null for the authorities of the system. */
   readonly file: string | null
-  /** Names of which the certificate must have one. */
+  /** Subject names of which the certificate must have one. */
   readonly names: readonly string[]
 }
 
@@ -19,7 +19,7 @@ const SYSTEM_STORES = [
   '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
 ]
 
-/** The trust in a server; null when Envoy verifies nothing. */
+/** Reads how a cluster verifies servers; null when Envoy does not verify them. */
 export function trustOf(common: Field | null, secrets: Secrets): Trust | null {
   const context = validationContext(common, secrets)
   if (context === null) return null
@@ -54,7 +54,7 @@ export const UNSUPPORTED = [
   'require_signed_certificate_timestamp',
 ]
 
-/** The names that a certificate must have one of. */
+/** Returns comparisons for the subject names of a certificate, of which one must hold. */
 export function subjectTests(context: Field | null): { field: Field; test: TextTest | string }[] {
   const typed = listAt(context, 'match_typed_subject_alt_names').map((field) => ({
     field,
@@ -64,7 +64,9 @@ export function subjectTests(context: Field | null): { field: Field; test: TextT
   return [...typed, ...plain]
 }
 
-/** The CertificateValidationContext of a TLS context, also of a static secret; null without one. */
+/**
+ * Returns the CertificateValidationContext of a TLS context, which may be in a static secret; null when there is none.
+ */
 export function validationContext(common: Field | null, secrets: Secrets): Field | null {
   const own = memberAt(common, 'validation_context')
   if (own !== null) return own

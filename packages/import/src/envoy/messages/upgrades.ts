@@ -1,7 +1,7 @@
 import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt, takeText } from './message.ts'
 
-/** The upgrades of a connection manager or of a route: whether each one is allowed, by its name in lower case. */
+/** Reads the upgrades of a connection manager or a route: whether an upgrade is allowed, by its name in lower case. */
 export function readUpgrades(message: Field): Map<string, boolean> {
   return new Map(
     listAt(message, 'upgrade_configs').flatMap((field): [string, boolean][] => {
@@ -18,14 +18,20 @@ export function readUpgrades(message: Field): Map<string, boolean> {
   )
 }
 
-/** Envoy allows the listed upgrades; the gateway allows WebSocket unless a policy says otherwise. */
+/**
+ * Returns the policy for upgrades. Envoy allows only listed upgrades, and the gateway allows WebSocket when it has no
+ * policy.
+ */
 export function upgradePolicy(upgrades: ReadonlyMap<string, boolean>): { upgrades?: object } {
   const protocols = [...upgrades].flatMap(([type, isAllowed]) => (isAllowed ? [type] : []))
   const isStandard = protocols.length === 1 && protocols[0] === 'websocket'
   return isStandard ? {} : { upgrades: { protocols: protocols.slice(0, 16) } }
 }
 
-/** The policy of a route with upgrades of its own; those that the route does not list are as in the connection manager. */
+/**
+ * Returns the policy for a route that lists upgrades. Upgrades that the route does not list are taken from the
+ * connection manager.
+ */
 export function routeUpgrades(route: Field, inherited: ReadonlyMap<string, boolean>): object | undefined {
   const own = readUpgrades(route)
   if (own.size === 0) return undefined

@@ -2,14 +2,14 @@ import { routeHost } from '../../http/addresses.ts'
 import type { Condition } from '../../http/conditions.ts'
 import { escapeRegex } from '../../http/paths.ts'
 
-/** A domain of a virtual host: its place in the search, and the condition on the host of a request. */
+/** A domain of a virtual host: its rank among all domains, and the condition on the host of a request. */
 interface Domain {
-  /** The kind (exact, suffix, prefix, any), and the length of the text. */
+  /** The kind (0 for exact, 1 for suffix, 2 for prefix, 3 for any), and the length of the domain. */
   readonly rank: readonly [number, number]
   readonly condition: Condition
 }
 
-/** Reads a domain; null for odd texts. The port of a domain does not count. */
+/** Reads a domain; returns null when it is not a valid domain. The port of a domain is ignored. */
 export function readDomain(text: string): Domain | null {
   if (text === '*') return { rank: [3, 0], condition: { kind: 'always', value: true } }
   const domain = text.toLowerCase().replace(/:(\d{1,5}|\*)$/, '')
@@ -29,7 +29,7 @@ function authority(regex: string): Condition {
   return { kind: 'header', header: { name: ':authority', value: { regex: `(?i)${regex}(:\\d+)?` } } }
 }
 
-/** The order of the search: exact names, long suffixes, long prefixes, and all others. */
+/** Compares the ranks of two domains: exact domains come first, then long suffixes, then long prefixes, then `*`. */
 export function domainOrder(one: Domain['rank'], other: Domain['rank']): number {
   return one[0] - other[0] || (one[0] === 0 ? 0 : other[1] - one[1])
 }

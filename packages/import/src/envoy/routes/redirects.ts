@@ -19,11 +19,10 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 interface RedirectContext {
   readonly port: number
-  /** The text that `prefix_rewrite` replaces; null for the whole path. */
+  /** The text at the start of the path that `prefix_rewrite` replaces; null when a rewrite replaces the whole path. */
   readonly matchedPath: string | null
 }
 
-/** Reads a RedirectAction. */
 export function readRedirect(redirect: Field, directive: Directive, { port, matchedPath }: RedirectContext): Handler {
   const code = memberAt(redirect, 'response_code')
   code?.carried()
@@ -53,7 +52,7 @@ export function readRedirect(redirect: Field, directive: Directive, { port, matc
 
 type RedirectTarget = { readonly location: string; readonly status: number } | { readonly requestRedirect: object }
 
-/** A redirect whose address is an expression is a response with a computed `Location`. */
+/** Returns the policies of a redirect. A target that is an expression becomes a response with a computed `Location`. */
 function redirectPolicies(state: State, target: RedirectTarget): Record<string, unknown> {
   const policies = policiesOf(state, false)
   if ('requestRedirect' in target) return { ...policies, ...target }
@@ -66,7 +65,10 @@ function redirectPolicies(state: State, target: RedirectTarget): Record<string, 
   }
 }
 
-/** A path of `requestRedirect`, absent for that of the request, or an expression for path and query; null for others. */
+/**
+ * The new path of a redirect: the `path` of `requestRedirect`, which is undefined when the path stays the same, or an
+ * expression for path and query.
+ */
 type NewPath = { readonly path: object | undefined } | { readonly expression: string }
 
 function newPath(redirect: Field, matchedPath: string | null): NewPath | null {
@@ -83,7 +85,7 @@ function newPath(redirect: Field, matchedPath: string | null): NewPath | null {
     return cutQuery(pathExpression(path) ?? CLIENT_PATH_AND_QUERY, isCut)
   }
   if (full == null) return isCut ? { expression: 'request.path' } : { path: undefined }
-  // A query in the new path replaces that of the request.
+  // A query in the new path replaces the query of the request.
   const [path = '', query] = (full.text ?? '').split(/\?(.*)/s, 2)
   if (!isPlainPath(path) || (query !== undefined && !/^[!$%&'()*+,\-./0-9:;=?@A-Z_a-z~]*$/.test(query))) return null
   full.carried()
@@ -118,7 +120,10 @@ function newAuthority(redirect: Field): NewAuthority | null | undefined {
   return { port: number }
 }
 
-/** The start of the new address. A new scheme has its own port unless the redirect names one. */
+/**
+ * Returns an expression for the scheme and authority of the new address. With a new scheme, the port is that scheme's
+ * default unless the redirect names a port.
+ */
 function originExpression(scheme: string | undefined, authority: NewAuthority | undefined): string {
   const start = scheme === undefined ? 'request.scheme + "://"' : JSON.stringify(`${scheme}://`)
   if (authority?.full !== undefined) return `${start} + ${JSON.stringify(authority.full)}`

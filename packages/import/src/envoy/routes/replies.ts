@@ -6,7 +6,6 @@ import { inlineTextOf } from '../messages/secrets.ts'
 
 const LONGEST_BODY = 4_096
 
-/** Reads a DirectResponseAction. */
 export function readDirectResponse(response: Field, directive: Directive): Handler {
   const status = memberAt(response, 'status')
   const code = status?.number ?? 0

@@ -3,11 +3,11 @@ import { durationText } from '../../core/duration.ts'
 import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt, secondsOf } from '../messages/message.ts'
 
-/** The policies for a RetryPolicy. */
+/** The policies that replace a RetryPolicy. */
 interface RetryPolicies {
-  /** Undefined without retries. */
+  /** The retry policy; undefined when there are no retries. */
   readonly retry: object | undefined
-  /** The time limit of one attempt, in seconds; null without. */
+  /** The time limit of one attempt in seconds; null when there is none. */
   readonly attemptSeconds: number | null
 }
 
@@ -22,7 +22,7 @@ const CODES: Readonly<Record<string, readonly number[]>> = {
 }
 const NOTHING: RetryPolicies = { retry: undefined, attemptSeconds: null }
 
-/** Reads a RetryPolicy; null for no policy. */
+/** Reads a RetryPolicy; `policy` is null when the route has none. */
 export function readRetry(policy: Field | null): RetryPolicies {
   if (policy === null) return NOTHING
   for (const [name, note] of Object.entries(NOTES)) memberAt(policy, name)?.notCarried(note)

@@ -6,14 +6,14 @@ import { hostPortOf } from '../../http/addresses.ts'
 import { isPlainPath, isRegex } from '../../http/paths.ts'
 import { memberAt, takeFlag } from '../messages/message.ts'
 
-/** The changes of path and host before a request is sent. */
+/** Changes of the path and the host, before a request is sent to the upstream. */
 interface Rewrites {
   readonly handlers: readonly Handler[]
-  /** `urlRewrite` or `hostRewrite`. */
+  /** The policy for the host: `urlRewrite` or `hostRewrite`. */
   readonly host: Readonly<Record<string, unknown>>
 }
 
-/** Reads the rewrites of a route; a text says why one cannot be expressed. */
+/** Reads the rewrites of a route; returns the reason as a string when a rewrite cannot be expressed. */
 export function rewritesOf(route: Field, matchedPath: string | null): Rewrites | string {
   const host = hostOf(route)
   if (typeof host === 'string') return host
@@ -37,7 +37,7 @@ export function rewritesOf(route: Field, matchedPath: string | null): Rewrites |
   return { handlers, host: host.policies }
 }
 
-/** The path with another text in place of the one that the route matched; null for odd texts. */
+/** Returns the path after a text replaces the part that the route matched; null when the text is not a plain path. */
 export function pathAfterRewrite(text: string, matchedPath: string | null): PathState | null {
   if (text !== '' && !isPlainPath(text)) return null
   if (matchedPath === null) return { prefix: text === '' ? '/' : text, cut: null, query: null, isBroken: false }
@@ -53,7 +53,7 @@ export function regexExpression(rewrite: Field): string | null {
   if (regex.startsWith('^')) pattern?.carried()
   else pattern?.changed('the first match is replaced')
   text?.carried()
-  // Groups are `$1` here, and a dollar sign is written twice.
+  // Groups are `$1` in replacements of the gateway, and `$$` is a dollar sign.
   const replacement = substitution
     .replaceAll('$', '$$$$')
     .replaceAll(/\\(\d)/g, (_all, group: string) => `\${${group}}`)

@@ -16,25 +16,25 @@ import { readRetry } from './retry.ts'
 import { rewritesOf } from './rewrites.ts'
 import type { Services } from '../clusters/services.ts'
 
-/** The surroundings of a route. */
+/** The context in which the action of a route is read. */
 interface ActionContext {
   readonly directive: Directive
-  /** Name of the route in the config. */
+  /** The name of the route in the imported config. */
   readonly name: string
   readonly clusters: Clusters
   readonly services: Services
-  /** The upgrades of the connection manager. */
+  /** The upgrades that the connection manager allows (`true`) or forbids (`false`), by name in lower case. */
   readonly upgrades: ReadonlyMap<string, boolean>
-  /** The text that `prefix_rewrite` replaces; null for the whole path. */
+  /** The text at the start of the path that `prefix_rewrite` replaces; null when a rewrite replaces the whole path. */
   readonly matchedPath: string | null
-  /** The virtual host and the route table. */
+  /** The virtual host and the route table, in this order. */
   readonly parents: readonly (Field | null)[]
 }
 
-/** Envoy ends requests after this time unless a route sets another one. */
+/** The seconds after which Envoy ends a request when the route has no `timeout`. */
 const STANDARD_SECONDS = 15
 
-/** Reads a RouteAction: the destinations of requests, rewrites, time limits and retries. */
+/** Reads a RouteAction: backends, rewrites, time limits and retries. */
 export function readRouteAction(route: Field, context: ActionContext): Handler[] {
   const { directive, clusters, services, parents } = context
   const found = destinationsOf(route, clusters)
@@ -89,12 +89,12 @@ function timeoutPolicy(route: Field): object | undefined {
 
 interface ProxyTarget {
   readonly backends: readonly object[]
-  /** Null when tests cannot state them. */
+  /** The addresses that generated tests expect; null when each request decides its destination. */
   readonly addresses: readonly string[] | null
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Policies whose outcome a test cannot state without the service or the random choice behind them. */
+/** Policies whose effect on a request generated tests cannot predict: they call a service, or decide at random. */
 const UNTOLD = ['extProc', 'abort']
 
 function proxyAction(
@@ -122,7 +122,7 @@ function proxyAction(
   }
 }
 
-/** The credential of the client is not sent when a header takes its place. */
+/** Leaves out the policy that forwards the client's credential when a header change sets `authorization`. */
 function withoutForwarding(policies: Record<string, unknown>, { request }: State): Record<string, unknown> {
   if (!request.some(({ name }) => name === 'authorization')) return policies
   const { backend: _backend, ...others } = policies

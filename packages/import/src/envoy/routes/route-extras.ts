@@ -4,7 +4,7 @@ import type { Field } from '../../core/yaml-field.ts'
 import { listAt, memberAt, runtimePercentOf, secondsOf, takeText } from '../messages/message.ts'
 import type { Services } from '../clusters/services.ts'
 
-/** The policy for `request_mirror_policies`. */
+/** Returns the policy for `request_mirror_policies`. */
 export function mirrorPolicy(level: Field | null, services: Services): object | undefined {
   const found = listAt(level, 'request_mirror_policies').flatMap((field) => {
     const cluster = memberAt(field, 'cluster')
@@ -35,7 +35,7 @@ export function mirrorPolicy(level: Field | null, services: Services): object | 
     : withoutAbsent({ ...first, others: others.length === 0 ? undefined : others.slice(0, 15) })
 }
 
-/** The policy for `hash_policy`: a cookie keeps clients on one server. */
+/** Returns the session policy for `hash_policy`: a cookie sends all requests of a client to one server. */
 export function sessionPolicy(route: Field): object | undefined {
   let found: object | undefined
   for (const field of listAt(route, 'hash_policy')) {

@@ -1,7 +1,10 @@
 import type { Field } from '../../core/yaml-field.ts'
 import { memberAt } from '../messages/message.ts'
 
-/** Says why the other fields of a route action are not carried; returns why its requests cannot be sent, or null. */
+/**
+ * Sets notes on the fields of a RouteAction that the importer does not read. Returns why requests of the route cannot
+ * be forwarded, or null.
+ */
 export function noteRouteAction(route: Field): string | null {
   for (const [name, note] of Object.entries(NOTES)) memberAt(route, name)?.notCarried(note)
   if (memberAt(route, 'metadata_match') === null) return null

@@ -14,17 +14,17 @@ import { readDirectResponse } from './replies.ts'
 import { readRouteAction } from './route-action.ts'
 import { readRouteMatch } from '../messages/route-match.ts'
 
-/** The surroundings of a route. */
+/** The context in which a route is read. */
 export interface RouteContext {
   readonly table: Field
   readonly host: Field
   readonly filters: readonly HttpFilter[]
   readonly facts: FilterContext
-  /** The configs of filters for routes that were read. */
+  /** The `typed_per_filter_config` entries that were read; routes add to this set. */
   readonly usedConfigs: Set<Field>
 }
 
-/** The entries of one route. */
+/** Returns the entries of a route. */
 export function entriesOfRoute(field: Field, context: RouteContext): Entry[] {
   const { table, host, filters, facts, usedConfigs } = context
   for (const [name, note] of Object.entries(NOTES)) memberAt(field, name)?.notCarried(note)

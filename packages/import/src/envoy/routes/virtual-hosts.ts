@@ -18,8 +18,8 @@ interface HostEntry {
 }
 
 /**
- * The rules of a route table. A request belongs to the virtual host with the most exact domain; when no route of it fits,
- * the routes of others are not tried.
+ * Returns the rules of a route table. A request belongs to the virtual host with the most specific matching domain. If
+ * no route of this virtual host matches, the request gets 404, and routes of other virtual hosts are not tried.
  */
 export function rulesOfTable(table: Field, given: Omit<RouteContext, 'table' | 'host' | 'usedConfigs'>): HttpRule[] {
   noteTable(table)
