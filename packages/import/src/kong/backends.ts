@@ -7,20 +7,20 @@ import { readTargets, type Upstreams } from './upstreams.ts'
 import type { Service } from './model.ts'
 
 interface ServiceBackend {
-  /** `host:port` as the config has it. */
+  /** The address as the imported config has it: `host:port`, possibly with environment variables. */
   readonly host: unknown
-  /** `host:port` as tests see it. */
+  /** The address as the generated tests see it: `host:port`, with test values of variables. */
   readonly address: string
   readonly weight: number
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** The backends of a service, with the policies of its routes. */
+/** The backends of a Kong service, and the policies that its routes need. */
 export interface ServiceTarget {
   readonly backends: readonly ServiceBackend[]
   readonly policies: Readonly<Record<string, unknown>>
   readonly backendPolicies: Readonly<Record<string, unknown>>
-  /** The path of the service; empty without. */
+  /** The path of the service, which Kong puts before the path of requests; empty when the service has no path. */
   readonly path: string
 }
 
@@ -31,7 +31,7 @@ interface Address {
   readonly path: string
 }
 
-/** The target of a service; a text says why it cannot be imported. */
+/** Reads the target of a service; returns the reason as a string when the service cannot be imported. */
 export function readTarget({ entity }: Service, upstreams: Upstreams): ServiceTarget | string {
   const address = readAddress(entity)
   if (typeof address === 'string') return address
@@ -143,7 +143,7 @@ function tlsPolicy(entity: Entity): object {
   return { caCertificateRefs: [file] }
 }
 
-/** Limits of a service, as policies of its routes. */
+/** Reads the timeouts and retries of a service, which become policies of its routes. */
 function servicePolicies(
   entity: Entity,
   upstream: Readonly<Record<string, unknown>>,
@@ -166,7 +166,7 @@ function servicePolicies(
   }
 }
 
-/** Milliseconds as a duration. */
+/** Prints a field with milliseconds as a duration; null when the field has no positive number. */
 function limit(field: Field | null | undefined, least: number): string | null {
   const found = field?.number ?? 0
   if (found < 1) return null

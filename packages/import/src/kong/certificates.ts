@@ -4,7 +4,10 @@ import { routeHost } from '../http/addresses.ts'
 import { Entity, referenceOf } from './entities.ts'
 import type { Source } from './source.ts'
 
-/** The certificates of the port with TLS; empty when there is no such port. */
+/**
+ * Reads the certificates for the port with TLS. If the files have no certificates, returns a default certificate when a
+ * route requires TLS, and otherwise an empty list.
+ */
 export function readCertificates({ roots, routes }: Source): Certificate[] {
   const all = (name: string): Field[] => roots.flatMap((root) => [...(root.get(name)?.items ?? [])])
   const found = all('certificates').flatMap((field) => readCertificate(field, all('snis')))

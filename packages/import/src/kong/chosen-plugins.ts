@@ -5,13 +5,13 @@ import type { Route } from './model.ts'
 
 /** The plugins with one name that apply to a route. */
 interface ChosenPlugins {
-  /** For clients that none of the others takes; null when there is none. */
+  /** The plugin for clients that no plugin in `ofConsumers` applies to; null when there is none. */
   readonly base: Plugin | null
-  /** Plugins for some consumers, the first one that fits applies. */
+  /** Plugins for certain consumers. The first plugin whose consumers include the client applies. */
   readonly ofConsumers: readonly { readonly plugin: Plugin; readonly consumers: readonly Consumer[] }[]
 }
 
-/** The plugins of a route by name. Kong runs the most specific plugin of each name. */
+/** Returns the plugins of a route by plugin name. Kong runs only the most specific of several plugins with one name. */
 export function choosePlugins(plugins: readonly Plugin[], route: Route, isTls: boolean): Map<string, ChosenPlugins> {
   const own = plugins.filter(
     (plugin) =>

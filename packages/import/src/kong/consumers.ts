@@ -1,16 +1,16 @@
 import type { Field } from '../core/yaml-field.ts'
 import { Entity, referenceOf, textsOf } from './entities.ts'
 
-/** A consumer with its groups and credentials. */
+/** A Kong consumer with its groups and credentials. */
 export interface Consumer {
   readonly name: string
   readonly field: Field
   readonly customId: string | null
-  /** Groups of `acl` plugins. */
+  /** The groups of the consumer for `acl` plugins. */
   readonly groups: readonly string[]
-  /** Consumer groups, which plugins can be bound to. */
+  /** The consumer groups of the consumer. A plugin can apply to the consumers of a group. */
   readonly consumerGroups: readonly string[]
-  /** Credentials by the name of their collection, such as `keyauth_credentials`. */
+  /** The credentials by the name of their collection, such as `keyauth_credentials`. */
   readonly credentials: ReadonlyMap<string, readonly Field[]>
 }
 
@@ -67,7 +67,7 @@ function memberships(consumer: Field): string[] {
   })
 }
 
-/** Consumers that groups list themselves. */
+/** Returns the consumers that consumer groups list in their own `consumers` field. */
 function groupMembers(groups: readonly Field[]) {
   return (names: readonly (string | null | undefined)[]): string[] =>
     groups.flatMap((group) => {

@@ -19,7 +19,7 @@ import { readSource, type Source } from './source.ts'
 import { readUpstreams, type Upstreams } from './upstreams.ts'
 import { variablesOf } from './variables.ts'
 
-/** Imports declarative configs of Kong, and files of decK. */
+/** Imports declarative configs of Kong and files of decK. */
 export function importKong(sources: readonly SourceText[]): ImportResult {
   return problemsOf(() => importSources(sources))
 }
@@ -76,7 +76,7 @@ function cached<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   }
 }
 
-/** The targets of services. */
+/** Returns a function that reads the target of a route's service. Each service is read once. */
 function targets(upstreams: Upstreams): RouteSurroundings['target'] {
   const ofService = cached((service: Service): ServiceTarget | string => readTarget(service, upstreams))
   return ({ service }) => (service === null ? 'it has no service' : ofService(service))
@@ -100,7 +100,10 @@ function entries({ routes, version }: Source, surroundings: RouteSurroundings) {
     .map(({ route, match }) => entryOf(route, match, surroundings))
 }
 
-/** Whether the route takes requests of a port. Without TLS, routes that need TLS redirect. */
+/**
+ * Whether a route takes requests of a port. On a port without TLS, a route that requires TLS takes requests to redirect
+ * them.
+ */
 function isServed({ service, entity }: Route, isTls: boolean): boolean {
   if (service !== null && !service.isEnabled) return false
   const protocols = (entity.get('protocols')?.items ?? []).flatMap(({ text }) => text ?? [])

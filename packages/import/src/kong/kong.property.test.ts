@@ -32,7 +32,10 @@ const changes = fc.record(
   optional,
 )
 
-/** Configs of plugins: fields that have a counterpart, and values that nobody expects there. */
+/**
+ * Generates configs of plugins whose fields mostly have a counterpart in the gateway, and sometimes have unexpected
+ * values.
+ */
 const configs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'key-auth': fc.record(
     {
@@ -276,7 +279,7 @@ const files = fc.record(
   { requiredKeys: ['_format_version', 'services'] },
 )
 
-/** The paths of all values that are not collections, and of empty collections. */
+/** Returns the paths of all leaves of a value: its scalars, empty mappings and empty lists. */
 function leavesOf(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [path]
   const members = Array.isArray(value)

@@ -27,7 +27,9 @@ function importFile(file: object) {
   return result.value
 }
 
-/** Sends requests to the imported config, and compares the status, or the upstream and its path. */
+/**
+ * Sends requests to a gateway with the imported config. Asserts the status, or the upstream and the path that it got.
+ */
 async function assertServed(file: object, requests: readonly (readonly [TestRequest, Outcome])[]): Promise<void> {
   const imported = importFile(file)
   const folder = mkdtempSync(join(tmpdir(), 'portico-import-'))
@@ -62,7 +64,10 @@ function service(name: string, rest: object): object {
 
 const PREFIX = (text: string): RoutePath => ({ kind: 'prefix', text })
 
-/** Path of the service, of the route, whether it is stripped, handling, path of the request, path of the upstream. */
+/**
+ * Columns: path of the service, path of the route, `strip_path`, `path_handling`, path of the request, path of the
+ * upstream request.
+ */
 const PATHS: readonly (readonly [string, string, boolean, 'v0' | 'v1', string, string])[] = [
   ['/s', '/a', false, 'v0', '/a/req', '/s/a/req'],
   ['/s', '/a', false, 'v0', '/a', '/s/a'],

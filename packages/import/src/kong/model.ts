@@ -1,18 +1,18 @@
 import type { Entity } from './entities.ts'
 
-/** A service, which requests go to. */
+/** A Kong service. */
 export interface Service {
   readonly names: readonly string[]
   readonly entity: Entity
   readonly isEnabled: boolean
 }
 
-/** The requests that go to a service. */
+/** A Kong route. */
 export interface Route {
-  /** The name of the route, or of its service and its position. */
+  /** The name of the route; for a route without a name, the name of its service and its position. */
   readonly label: string
   readonly names: readonly string[]
   readonly entity: Entity
-  /** Null for routes without a service. */
+  /** The service that gets the requests; null for a route without a service. */
   readonly service: Service | null
 }

@@ -4,7 +4,7 @@ import type { Route } from './model.ts'
 import type { Source } from './source.ts'
 import type { Upstreams } from './upstreams.ts'
 
-/** Marks the fields of a route that no match reads. */
+/** Sets notes on the fields of a route that do not take part in matching requests. */
 export function markRoute({ entity, service }: Route): void {
   if (service !== null && !service.isEnabled) {
     entity.field.carried('its service is disabled, so it is left out')
@@ -38,7 +38,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   custom_entities: 'entities of plugins of your own',
 }
 
-/** Says why the rest is not carried. */
+/** Sets notes on plugins, services and other entities that no imported route uses. */
 export function noteUnused(
   { roots, plugins, services, routes, consumers }: Source,
   used: ReadonlySet<Plugin>,

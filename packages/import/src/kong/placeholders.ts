@@ -1,10 +1,10 @@
 import { literalPart, Template } from '../core/config-yaml.ts'
 
-/** Texts that a tool or Kong fills in: `$NAME`, `${NAME}`, `${{ env "NAME" }}`, `{vault://env/name}`. */
+/** Placeholders that Kong or decK replaces: `$NAME`, `${NAME}`, `${{ env "NAME" }}` and `{vault://env/name}`. */
 const PLACEHOLDER =
   /\$\{\{\s*env\s+["']?([A-Za-z_]\w*)["']?\s*\}\}|\{vault:\/\/([\w./-]+)\}|\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*)/g
 
-/** The variable of a text that is nothing but a placeholder; null for other texts. */
+/** Returns the variable name of a text that consists of one placeholder; null for other texts. */
 export function variableOfText(text: string): string | null {
   const [found] = text.matchAll(PLACEHOLDER)
   return found !== undefined && found[0] === text ? nameOf(found) : null
@@ -14,7 +14,7 @@ export function hasPlaceholder(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0
 }
 
-/** The text in a config: each placeholder becomes `${NAME}`. */
+/** Returns a text of the imported config in which each placeholder has become `${NAME}`. */
 export function templateOf(text: string): string | Template {
   if (!hasPlaceholder(text)) return text
   let [found, end] = ['', 0]
@@ -25,7 +25,7 @@ export function templateOf(text: string): string | Template {
   return new Template(found + literalPart(text.slice(end)))
 }
 
-/** The text with a value in place of each placeholder. */
+/** Returns the text with placeholders replaced by values. */
 export function filledText(text: string, valueOf: (name: string) => string): string {
   return text.replaceAll(PLACEHOLDER, (...match: (string | undefined)[]) => valueOf(nameOf(match)))
 }

@@ -28,7 +28,7 @@ export interface RouteSurroundings {
   target(this: void, route: Route): ServiceTarget | string
 }
 
-/** The rules of a route on a port, for one of its paths. */
+/** Returns the entry of a route on a port, for one of the route's paths. */
 export function entryOf(route: Route, match: RouteMatch, surroundings: RouteSurroundings): Entry {
   const { field } = route.entity
   const directive = directiveOf(field, route.label)
@@ -53,7 +53,7 @@ function directiveOf(field: Field, label: string): Directive {
   }
 }
 
-/** Denies all requests. */
+/** Returns an action that denies all requests of a route. */
 function closedAction(directive: Directive): Action {
   const body = `not imported: ${directive.text.slice(0, 40)} at ${positionText(directive.at)}\n`
   return named(statusReply(directive, 403, FIRST_PLUGIN_STATE, { body }), directive)
@@ -86,7 +86,10 @@ function actionOf(route: Route, match: RouteMatch, directive: Directive, surroun
   return proxyAction(route, match, directive, state, target)
 }
 
-/** Requests for a route that needs TLS, on a port without TLS. */
+/**
+ * Returns the response to requests on a port without TLS when the route requires TLS; null when the route accepts plain
+ * HTTP.
+ */
 function httpsRedirect({ entity }: Route, directive: Directive): Action | null {
   const status = entity.get('https_redirect_status_code')
   status?.carried()
@@ -101,7 +104,10 @@ function httpsRedirect({ entity }: Route, directive: Directive): Action | null {
   return named({ ...reply, policies: { requestRedirect: { scheme: 'https', status: code } } }, directive)
 }
 
-/** The effects of the plugins of a route; null for a route that is closed. */
+/**
+ * Returns the effects of all plugins of a route; null when the route must be closed because a plugin cannot be
+ * imported.
+ */
 function stateOf(route: Route, { isTls, plugins, read }: RouteSurroundings): PluginState | null {
   const chosen = choosePlugins(plugins, route, isTls)
   const identities: Identity[] = AUTHENTICATION.flatMap((name) => {
@@ -116,7 +122,7 @@ function stateOf(route: Route, { isTls, plugins, read }: RouteSurroundings): Plu
     const others: string[] = []
     for (const { plugin, consumers } of ofConsumers) {
       const isOne = conditionOf(consumers, identities)
-      // No credential of this route is one of these consumers.
+      // The condition is `false` when no credential of this route belongs to one of the plugin's consumers.
       if (isOne === null || isOne === 'false' || state === null) continue
       const { effect } = read(plugin)
       state = effect(state, [...others.map((each) => `!(${each})`), isOne].join(' && '), facts)
@@ -127,14 +133,14 @@ function stateOf(route: Route, { isTls, plugins, read }: RouteSurroundings): Plu
       state = effect(state, others.length === 0 ? null : others.map((each) => `!(${each})`).join(' && '), facts)
     }
   }
-  // Guards of prompts need a model.
+  // Prompt policies need a language model, so a route with prompt policies and no model is closed.
   if (state === null || (state.model === null && Object.keys(state.ai).length > 0)) return null
   const isPassed =
     state.model === null && identities.length > 0 && identities.every(({ hidesCredential }) => !hidesCredential)
   return isPassed ? withBackend(state, { auth: { passthrough: {} } }) : state
 }
 
-/** The headers that tell the service who the client is. */
+/** Returns the request headers that tell the service which consumer the client is. */
 function identityHeaders(identities: readonly Identity[]): RequestHeader[] {
   if (identities.length === 0) return []
   const of = (values: readonly string[]): string =>
@@ -203,7 +209,7 @@ function proxyAction(
   }
 }
 
-/** Requests for a language model, whose path tells the kind of the request. */
+/** Returns the action for requests to a language model. The end of the request path tells the kind of the request. */
 function modelAction({ label }: Route, directive: Directive, state: PluginState, target: ServiceTarget | null): Action {
   const policies = { ...state.model?.policies, ...(Object.keys(state.ai).length > 0 && { ai: state.ai }) }
   return {

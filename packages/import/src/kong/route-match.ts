@@ -5,13 +5,16 @@ import { escapeRegex, isRegex, literalStart, pathPattern, pathStart, wholePatter
 import { type Entity, textsOf } from './entities.ts'
 import { variableOfText } from './placeholders.ts'
 
-/** One path of a route, or a route without paths. */
+/** A match of a Kong route: for one path of the route, or for all paths when the route has none. */
 export interface RouteMatch {
   readonly condition: Condition
-  /** Holds for at least the requests of the condition; routes can express it. */
+  /** A condition that routes can express, and that holds for at least the same requests as `condition`. */
   readonly wide: Condition
   readonly path: RoutePath | null
-  /** Compared from left to right; larger numbers come first. */
+  /**
+   * The priority of the match among all matches of Kong: numbers are compared from left to right, and larger numbers
+   * come first.
+   */
   readonly priority: readonly number[]
 }
 
@@ -19,7 +22,7 @@ export type RoutePath =
   | { readonly kind: 'prefix'; readonly text: string }
   | { readonly kind: 'pattern'; readonly regex: string }
 
-/** The matches of a route on a port, one for each path. */
+/** Returns the matches of a route on a port, one for each path of the route. */
 export function readMatches(route: Entity, version: number, isTls: boolean): RouteMatch[] {
   const [hosts, paths, methods, headers, snis] = ['hosts', 'paths', 'methods', 'headers', 'snis'].map((name) =>
     route.get(name),
@@ -72,14 +75,17 @@ function unknown(why: string): Condition {
   return { kind: 'unknown', why }
 }
 
-/** Parts that cannot be compared hold for all requests. */
+/** Replaces unknown parts of a condition by a condition that always holds. */
 function widened(condition: Condition): Condition {
   if (condition.kind === 'all' || condition.kind === 'any')
     return { kind: condition.kind, of: condition.of.map(widened) }
   return condition.kind === 'unknown' ? ANY : condition
 }
 
-/** All requests: the language of expressions is not read. */
+/**
+ * Returns a match for all requests, for a route with an expression, because the importer does not read route
+ * expressions.
+ */
 function expressionMatch(route: Entity): RouteMatch {
   const priority = route.get('priority')?.number ?? 0
   route.get('priority')?.notCarried('its expression is not carried')
@@ -136,7 +142,10 @@ function readSnis(field: Field): Condition {
   )
 }
 
-/** Before version 3, a path with signs that paths do not need is a pattern. */
+/**
+ * Whether a path is a pattern. In formats before version 3, a path with characters that plain paths do not have is a
+ * pattern.
+ */
 function isPatternPath(text: string, version: number): boolean {
   return version >= 3 ? text.startsWith('~') : !/^[a-zA-Z0-9._~/%-]*$/.test(text)
 }

@@ -3,7 +3,7 @@ import type { Consumer } from './consumers.ts'
 import { Entity, referenceOf, textsOf } from './entities.ts'
 import type { Route, Service } from './model.ts'
 
-/** A plugin and the requests that it applies to. */
+/** A plugin with its scope: the requests that it applies to. */
 export interface Plugin {
   readonly name: string
   readonly entity: Entity
@@ -11,15 +11,15 @@ export interface Plugin {
   readonly isEnabled: boolean
   readonly service: Service | null
   readonly route: Route | null
-  /** Null for all clients, identified or not. */
+  /** The consumers that the plugin applies to; null for all clients, with or without a consumer. */
   readonly consumers: readonly Consumer[] | null
   readonly isOfGroup: boolean
-  /** Whether requests of ports without TLS, and of ports with TLS, pass it. */
+  /** Whether the plugin applies to requests on ports without TLS (`isForHttp`), and on ports with TLS (`isForTls`). */
   readonly isForHttp: boolean
   readonly isForTls: boolean
 }
 
-/** The `config` of a plugin; absent fields come from the shared config that it names. */
+/** The `config` of a plugin. Absent fields are taken from the shared config that the plugin names. */
 class PluginConfig {
   readonly field: Field
   readonly #own: Field | null
@@ -35,7 +35,7 @@ class PluginConfig {
     return this.#own?.get(name) ?? this.#shared?.get(name) ?? null
   }
 
-  /** The first of several names of a field; newer versions of Kong have other names. */
+  /** Returns the first field that exists among several names. Newer versions of Kong have renamed some fields. */
   first(...names: readonly string[]): Field | null {
     return names.map((name) => this.get(name)).find((each) => each !== null) ?? null
   }
@@ -113,7 +113,10 @@ function readPlugin(
   }
 }
 
-/** The scope with the references of the plugin itself; null when one of them has no target, as Kong refuses that. */
+/**
+ * Returns the scope that the references of a plugin define; null when a reference names nothing in the files. Kong
+ * rejects such a plugin.
+ */
 function referencedScope(field: Field, scope: Scope, { services, routes, consumers }: Owners): Scope | null {
   const [service, route, consumer, group] = ['service', 'route', 'consumer', 'consumer_group'].map((name) =>
     field.get(name),
@@ -150,7 +153,10 @@ function referencedScope(field: Field, scope: Scope, { services, routes, consume
   }
 }
 
-/** How specific a plugin is: Kong runs the first of those with the same name. */
+/**
+ * Returns the rank of a plugin by its scope. Kong runs only the plugin with the smallest rank of several plugins with
+ * one name.
+ */
 export function rankOf({ service, route, consumers, isOfGroup }: Plugin): number {
   const key = `${consumers === null ? '' : isOfGroup ? 'g' : 'c'}${route === null ? '' : 'r'}${service === null ? '' : 's'}`
   return ['crs', 'grs', 'cr', 'cs', 'gr', 'gs', 'rs', 'c', 'g', 'r', 's', ''].indexOf(key)

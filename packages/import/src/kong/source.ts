@@ -4,9 +4,9 @@ import { Entity, referenceOf } from './entities.ts'
 import type { Route, Service } from './model.ts'
 import { type Plugin, readPlugins } from './scopes.ts'
 
-/** The entities of all files. */
+/** The Kong entities of all imported files. */
 export interface Source {
-  /** The major version of the format: 3 since paths with patterns begin with `~`. */
+  /** The major version of the file format. Since version 3, paths that are patterns begin with `~`. */
   readonly version: number
   readonly services: readonly Service[]
   readonly routes: readonly Route[]

@@ -1,25 +1,30 @@
 import { isRegex } from '../http/paths.ts'
 import type { RoutePath } from './route-match.ts'
 
-/** The path of upstream requests. */
+/** The path of the requests that a service gets. */
 export interface UpstreamPath {
-  /** A CEL expression for path and query; null when they are those of the client. */
+  /** A CEL expression for path and query; null when they are the client's path and query. */
   readonly expression: string | null
-  /** The path for a path of a client; null when the importer cannot compute it. */
+  /**
+   * Returns the upstream path for a path of the client; the function is null when the importer cannot compute the path.
+   */
   readonly pathFor: ((this: void, path: string) => string) | null
 }
 
 const SAME: UpstreamPath = { expression: null, pathFor: (path) => path }
 
 export interface PathRules {
-  /** The path of the service; empty without. */
+  /** The path of the service; empty when the service has no path. */
   readonly base: string
   readonly isStripped: boolean
-  /** Version 1 joins the texts without a slash. */
+  /** Kong's `path_handling`. Version 1 joins the paths of service and request without a slash. */
   readonly handling: 'v0' | 'v1'
 }
 
-/** The path for requests of one path of a route; a text says why it cannot be imported. */
+/**
+ * Returns the upstream path for requests to one path of a route; the reason as a string when the path cannot be
+ * imported.
+ */
 export function upstreamPath(
   path: RoutePath | null,
   { base: given, isStripped, handling }: PathRules,
@@ -52,7 +57,7 @@ function prefixed(start: string): UpstreamPath {
   return { expression: `${JSON.stringify(start)} + request.pathAndQuery`, pathFor: (path) => start + path }
 }
 
-/** The slash of a route for all paths is taken away. */
+/** Returns the upstream path for a route with the path `/`, whose slash is stripped. */
 function strippedRoot(base: string, withoutSlash: string, handling: 'v0' | 'v1'): UpstreamPath {
   if (handling === 'v1' && !base.endsWith('/')) {
     return {
@@ -67,7 +72,9 @@ function strippedRoot(base: string, withoutSlash: string, handling: 'v0' | 'v1')
   }
 }
 
-/** The part of the path that fits the pattern is cut off. */
+/**
+ * Returns the upstream path for a route whose path is a pattern: the part of the path that fits the pattern is removed.
+ */
 function strippedPattern(regex: string, base: string): UpstreamPath | string {
   const query = 'request.pathAndQuery.substring(request.path.size())'
   if (/(^|[^\\])(\\\\)*\$$/.test(regex)) {

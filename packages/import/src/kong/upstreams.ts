@@ -1,14 +1,14 @@
 import type { Field } from '../core/yaml-field.ts'
 import { Entity, markDefaults, referenceOf } from './entities.ts'
 
-/** Servers with a name of their own, which services have as their host. */
+/** A Kong upstream: a named group of servers, which services use as their host. */
 interface Upstream {
   readonly name: string
   readonly field: Field
   readonly targets: readonly Field[]
-  /** The `Host` that servers get; null for their own names. */
+  /** The `Host` that servers get; null when each server gets its own name. */
   readonly hostHeader: string | null
-  /** Policies of the routes that lead there. */
+  /** Policies for the routes whose service has this upstream as its host. */
   readonly policies: Readonly<Record<string, unknown>>
 }
 
@@ -41,7 +41,7 @@ interface Target {
   readonly weight: number
 }
 
-/** The targets that get requests; their addresses have no port when it is the default one, 8000. */
+/** Reads the targets of an upstream that get requests. An address without a port has Kong's default port, 8000. */
 export function readTargets({ targets }: Upstream): Target[] {
   return targets.flatMap((field) => {
     new Entity(field, null).markLabels()
@@ -58,7 +58,7 @@ export function readTargets({ targets }: Upstream): Target[] {
   })
 }
 
-/** Sessions by cookie; other keys have no counterpart. */
+/** Reads session persistence by cookie. Kong's other hash keys have no counterpart. */
 function stickyPolicy(field: Field): Record<string, unknown> {
   const [on, cookie] = [field.get('hash_on'), field.get('hash_on_cookie')]
   if (on?.text === 'cookie') {

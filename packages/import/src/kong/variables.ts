@@ -1,7 +1,7 @@
 import { Template } from '../core/config-yaml.ts'
 import { type HttpPort, variableOfHost } from '../http/model.ts'
 
-/** The variables of hosts and of backends. */
+/** Returns the names of the environment variables in hosts and backends. */
 export function variablesOf(ports: readonly HttpPort[]): Set<string> {
   const found = new Set<string>()
   const visit = (value: unknown): void => {

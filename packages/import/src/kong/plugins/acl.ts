@@ -2,7 +2,7 @@ import type { Plugin } from '../scopes.ts'
 import { textsOf } from '../entities.ts'
 import { closes, conditionOf, deniedIf, effectOf, type ReadPlugin, type Surroundings } from './plugin.ts'
 
-/** Groups of consumers that may, or may not, use a route. */
+/** Reads the plugin `acl`, which allows or denies the consumers of certain groups. */
 export function readAcl(plugin: Plugin, { consumers }: Surroundings): ReadPlugin {
   const { config } = plugin
   const [allow, deny] = [config.first('allow', 'whitelist'), config.first('deny', 'blacklist')]

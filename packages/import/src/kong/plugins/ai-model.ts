@@ -3,15 +3,18 @@ import type { Field } from '../../core/yaml-field.ts'
 import { hasPlaceholder, templateOf } from '../placeholders.ts'
 import type { Variables } from './plugin.ts'
 
-/** A model of the AI plugins in our words. */
+/** A model of Kong's AI plugins, in the form of the gateway's config. */
 export interface Model {
   readonly provider: object
   readonly policies: Readonly<Record<string, unknown>>
-  /** Fields of requests that clients may omit. */
+  /** Default values for request fields that clients may omit, such as `temperature`. */
   readonly defaults: readonly object[]
 }
 
-/** Our providers by those of Kong; servers of one's own need an address. */
+/**
+ * Provider names of the gateway by provider names of Kong. A provider that runs on the operator's servers, such as
+ * Ollama, needs `upstream_url`.
+ */
 const PROVIDERS: Readonly<Record<string, string>> = {
   ...{ openai: 'openai', anthropic: 'anthropic', gemini: 'gemini', mistral: 'mistral', cohere: 'cohere' },
   ...{ deepseek: 'deepseek', xai: 'xai', huggingface: 'huggingface', cerebras: 'cerebras' },
@@ -20,7 +23,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 const OWN_SERVERS = ['ollama', 'vllm', 'llama2']
 const DEFAULTS = ['temperature', 'top_p', 'top_k', 'max_tokens']
 
-/** Reads `model` and `auth` of a plugin, or of one of its targets; a text says why they cannot be imported. */
+/**
+ * Reads `model` and `auth` of a plugin or of one of its targets. Returns the reason as a string when they cannot be
+ * imported.
+ */
 export function readModel(get: (name: string) => Field | null, variables: Variables): Model | string {
   const [model, auth] = [get('model'), get('auth')]
   const [vendor, name, options] = ['provider', 'name', 'options'].map((each) => model?.get(each) ?? null)
@@ -68,7 +74,7 @@ function membersOf(provider: string, name: string | null, options: Field | null)
   return withoutAbsent({ model: template(name) })
 }
 
-/** The server of `upstream_url`; a text says why it cannot be called. */
+/** Reads the server in `upstream_url`; returns the reason as a string when the gateway cannot call the server. */
 function serverOf(vendor: string, options: Field | null): { members: object; needsTls: boolean } | string {
   const url = options?.get('upstream_url') ?? null
   if (vendor === 'azure' && options?.get('azure_instance') == null) return 'azure_instance is required'
@@ -96,7 +102,7 @@ function serverOf(vendor: string, options: Field | null): { members: object; nee
   }
 }
 
-/** An `auth` policy; null when clients send their own key. */
+/** Reads the credential for the provider as an `auth` policy; null when clients send their own key. */
 function credentialOf(auth: Field | null, provider: string, variables: Variables): object | string | null {
   if (auth === null) return null
   const fields = ['header_name', 'header_value', 'param_name', 'param_value', 'param_location', 'allow_override'].map(
@@ -134,7 +140,7 @@ function credentialOf(auth: Field | null, provider: string, variables: Variables
   }
 }
 
-/** Headers that the gateway sends keys in; Authorization for other providers. */
+/** Headers in which the gateway sends the key to a provider; `Authorization` for providers that are not listed. */
 const USUAL_HEADERS: Readonly<Record<string, string>> = {
   anthropic: 'x-api-key',
   azureopenai: 'api-key',

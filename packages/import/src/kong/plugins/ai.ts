@@ -6,7 +6,7 @@ import { type Model, readModel } from './ai-model.ts'
 import { closes, effectOf, KEEPS, type PluginState, type ReadPlugin, type Surroundings } from './plugin.ts'
 import { withLimits } from './rate-limiting.ts'
 
-/** Adds parts of the `ai` policy of a route. */
+/** Adds members to the `ai` policy of a route. */
 function withAi(state: PluginState, part: Readonly<Record<string, unknown>>): PluginState {
   return { ...state, ai: { ...state.ai, ...part } }
 }
@@ -42,7 +42,7 @@ export function readAiProxy(plugin: Plugin, { variables }: Surroundings): ReadPl
   return effectOf((state) => withModel(state, { ai: { provider }, policies }, defaults))
 }
 
-/** Targets by priority, or for all requests. */
+/** Reads the plugin `ai-proxy-advanced`, whose targets are tried by priority or share all requests. */
 export function readAiProxyAdvanced(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
   const { config } = plugin
   const targets = config.get('targets')?.items ?? []
@@ -96,7 +96,10 @@ export function readPromptDecorator(plugin: Plugin): ReadPlugin {
   )
 }
 
-/** Patterns that deny prompts; patterns that a prompt must fit have no counterpart. */
+/**
+ * Reads the plugin `ai-prompt-guard`. Patterns that deny prompts are carried; patterns that prompts must fit have no
+ * counterpart.
+ */
 export function readPromptGuard(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [allow, deny] = [config.get('allow_patterns'), config.get('deny_patterns')]
@@ -114,7 +117,7 @@ export function readPromptGuard(plugin: Plugin): ReadPlugin {
 
 const UNITS: Readonly<Record<string, string>> = { '1': 'Seconds', '60': 'Minutes', '3600': 'Hours' }
 
-/** Tokens of all providers together. */
+/** Reads the plugin `ai-rate-limiting-advanced`. The gateway counts the tokens of all providers together. */
 export function readTokenLimit(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const providers = config.get('llm_providers')

@@ -3,7 +3,7 @@ import { markDefaults } from '../entities.ts'
 import type { Plugin } from '../scopes.ts'
 import type { Identity, ReadPlugin } from './plugin.ts'
 
-/** An authentication plugin as a policy. */
+/** An authentication plugin of Kong, in the form of a gateway policy. */
 interface Authentication extends Pick<Identity, 'isOneOf' | 'isNobody' | 'name' | 'customId' | 'key'> {
   readonly plugin: Plugin
   readonly consumers: readonly Consumer[]
@@ -32,7 +32,10 @@ export function authentication({ plugin, consumers, policy, value, ...identity }
   }
 }
 
-/** The consumer of requests without a credential. Without such a consumer, Kong serves none of these requests. */
+/**
+ * Finds the consumer that Kong assigns to requests without a credential. If the plugin names no such consumer, Kong
+ * denies these requests.
+ */
 function anonymousOf({ config }: Plugin, consumers: readonly Consumer[]): Consumer | null {
   const field = config.get('anonymous')
   if (field === null || field.text === '') return null
@@ -42,18 +45,21 @@ function anonymousOf({ config }: Plugin, consumers: readonly Consumer[]): Consum
   return found ?? null
 }
 
-/** True when the value of an expression is one of the texts. */
+/** Returns an expression that is true when the value of another expression is one of the texts. */
 export function textIn(expression: string, texts: readonly string[]): string {
   return texts.length === 0 ? 'false' : `${expression} in ${JSON.stringify(texts)}`
 }
 
-/** The text of a table for the value of an expression, which is the same text for most. */
+/**
+ * Returns an expression that maps the value of another expression by a table. Without a difference in the table,
+ * returns the other expression.
+ */
 export function lookup(expression: string, table: readonly (readonly [string, string])[]): string {
   if (table.every(([from, to]) => from === to)) return expression
   return `${JSON.stringify(Object.fromEntries(table))}[${expression}]`
 }
 
-/** The table of the ids that consumers have elsewhere; null when there are none. */
+/** Returns an expression for the `custom_id` of the client's consumer; null when no consumer has a `custom_id`. */
 export function customIds(expression: string, table: readonly (readonly [string, Consumer])[]): string | null {
   const found = table.flatMap(([from, { customId }]) => (customId === null ? [] : [[from, customId] as const]))
   return found.length === 0 ? null : lookup(expression, found)

@@ -9,7 +9,7 @@ import { closes, type ReadPlugin, type Surroundings } from './plugin.ts'
 interface User {
   readonly consumer: Consumer
   readonly name: string
-  /** A line of htpasswd; null when the password is not known. */
+  /** The user and the hash as a line of an htpasswd file; null when the config has no usable password. */
   readonly line: string | null
 }
 
@@ -27,7 +27,7 @@ export function readBasicAuth(plugin: Plugin, { consumers, variables }: Surround
     plugin.config.field.changed(`write the lines of all users, made by htpasswd -B, to the variable ${variable}`, true)
   const owners = users.map(({ name, consumer }) => [name, consumer] as const)
   const [only, ...others] = new Set(users.map(({ consumer }) => consumer))
-  // Names of users may be unknown, but the only consumer is not.
+  // A plugin with a single user identifies every authenticated client, even when the user's name is in a variable.
   const isOnly = only !== undefined && others.length === 0
   const isNobody = 'default(basicAuth.username, "") == ""'
   return authentication({
@@ -50,7 +50,7 @@ export function readBasicAuth(plugin: Plugin, { consumers, variables }: Surround
   })
 }
 
-/** The user `example` with the password `example`. */
+/** An htpasswd line for the user `example` with the password `example`. */
 const EXAMPLE = `example:${hashOf('example')}`
 
 function hashOf(password: string): string {

@@ -25,7 +25,10 @@ export function readIpRestriction(plugin: Plugin): ReadPlugin {
   })
 }
 
-/** Lists of names of programs; the list that is a part of Kong is not. */
+/**
+ * Reads the plugin `bot-detection`: patterns for the `User-Agent` of clients. Kong's built-in list of bots is not
+ * carried.
+ */
 export function readBotDetection(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [allow, deny] = [config.first('allow', 'whitelist'), config.first('deny', 'blacklist')]

@@ -9,7 +9,7 @@ import { closes, type ReadPlugin, type Surroundings } from './plugin.ts'
 interface Issuer {
   readonly consumer: Consumer
   readonly issuer: string
-  /** The key set, as JSON. */
+  /** The JSON Web Key Set of the issuer, as JSON. */
   readonly keys: string
 }
 

@@ -37,7 +37,7 @@ export function readKeyAuth(plugin: Plugin, { consumers, variables }: Surroundin
     }),
   )
   if (keys.length === 0) return closes(plugin, 'no consumer has a key')
-  // Some clients send the key as a bearer token.
+  // When the key header is `Authorization` and all keys begin with `Bearer`, clients send the keys as bearer tokens.
   const isBearer = name.toLowerCase() === 'authorization' && keys.every(({ text }) => /^Bearer +\S/i.test(text))
   const entries = namedKeys(keys)
   const data = Object.fromEntries(entries.map(([entry, key]) => [entry, dataOfKey(key, isBearer, variables)]))
@@ -62,7 +62,7 @@ export function readKeyAuth(plugin: Plugin, { consumers, variables }: Surroundin
   })
 }
 
-/** The keys by name: the consumer, and a number for further keys. */
+/** Names each key by its consumer. Further keys of a consumer get a number. */
 function namedKeys(keys: readonly ApiKey[]): [string, ApiKey][] {
   const found = new Map<string, ApiKey>()
   const seen = new Set<string>()
@@ -79,7 +79,7 @@ function namedKeys(keys: readonly ApiKey[]): [string, ApiKey][] {
   return [...found]
 }
 
-/** A key, or the variable that has it. */
+/** Returns the data of a key: the key itself, or the environment variable that contains the key. */
 function dataOfKey({ field, consumer, text }: ApiKey, isBearer: boolean, variables: Surroundings['variables']): object {
   const key = isBearer ? text.replace(/^Bearer +/i, '') : text
   const named = variables.ofText(key, variableOfText(key)?.toLowerCase().padEnd(16, '-example') ?? '')

@@ -1,7 +1,7 @@
 import type { Plugin } from '../scopes.ts'
 import { KEEPS, type ReadPlugin, type Surroundings } from './plugin.ts'
 
-/** Plugins that protect nothing, and have no counterpart of their own. */
+/** Notes for plugins that do not restrict access and have no counterpart in the gateway. */
 const NOTES: Readonly<Record<string, string>> = {
   prometheus: 'metrics are on the admin server: docs/logs-and-metrics.md',
   statsd: 'metrics are on the admin server: docs/logs-and-metrics.md',
@@ -23,7 +23,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'grpc-web': 'gRPC-Web passes as it is',
 }
 
-/** A note for a plugin without effect here; null for others. */
+/** Sets the note of a plugin that does not restrict access and has no counterpart; returns null for other plugins. */
 export function readNoted({ name, entity }: Plugin): ReadPlugin | null {
   const note = Object.hasOwn(NOTES, name) ? NOTES[name] : undefined
   if (note === undefined) return null

@@ -5,39 +5,41 @@ import type { Consumer } from '../consumers.ts'
 import { variableOfText } from '../placeholders.ts'
 import type { Plugin } from '../scopes.ts'
 
-/** The facts that plugins of all routes share. */
+/** The data that the plugins of all routes share. */
 export interface Surroundings {
   readonly consumers: readonly Consumer[]
   readonly variables: Variables
-  /** Policies of the gateway, which plugins for all routes fill. */
+  /** Frontend policies of the imported config. Plugins that apply to all routes add to them. */
   readonly frontend: Record<string, unknown>
 }
 
-/** The facts of a route. */
+/** Properties of the route that a plugin applies to. */
 export interface RouteFacts {
   readonly isTls: boolean
   readonly identities: readonly Identity[]
 }
 
-/** How later policies see the client that an authentication plugin identified, as CEL. */
+/** CEL expressions for the client that an authentication plugin identified, for use by later policies. */
 export interface Identity {
-  /** True for clients that are one of the consumers. */
+  /** Returns an expression that is true for clients that are one of the consumers. */
   isOneOf(this: void, consumers: readonly Consumer[]): string
-  /** True for clients without a credential. */
+  /** An expression that is true for clients without a credential. */
   readonly isNobody: string
-  /** The name of the consumer. */
+  /** An expression for the name of the client's consumer. */
   readonly name: string
-  /** The id that the consumer has elsewhere; null when no consumer has one. */
+  /** An expression for the `custom_id` of the client's consumer; null when no consumer has a `custom_id`. */
   readonly customId: string | null
-  /** A key for rate limits. */
+  /** An expression for the client in keys of rate limits. */
   readonly key: string
-  /** Whether the service does not get the credential. */
+  /** Whether the gateway removes the client's credential before it calls the service. */
   readonly hidesCredential: boolean
-  /** The consumer of requests without a credential; null when they are denied. */
+  /** The consumer that Kong assigns to requests without a credential; null when such requests are denied. */
   readonly anonymous: Consumer | null
 }
 
-/** An expression for the clients that are one of the consumers; null when the route identifies nobody. */
+/**
+ * Returns an expression for clients that are one of the consumers; null when no plugin of the route identifies clients.
+ */
 export function conditionOf(consumers: readonly Consumer[], identities: readonly Identity[]): string | null {
   if (identities.length === 0) return null
   const parts = identities.map(({ isOneOf }) => isOneOf(consumers))
@@ -50,22 +52,22 @@ export function conditionOf(consumers: readonly Consumer[], identities: readonly
   return all.length === 0 ? 'false' : all.join(' || ')
 }
 
-/** A response of the gateway; without a condition, it ends the route. */
+/** A response that a plugin sends. Without a condition, no request of the route reaches the service. */
 export interface Reply {
   readonly condition?: string
   readonly policy: { readonly status: number; readonly body?: string; readonly headers?: readonly object[] }
 }
 
-/** The effects of the plugins that a request passed. */
+/** The effects of all plugins that a request passed. */
 export interface PluginState extends State {
   readonly replies: readonly Reply[]
-  /** Calls of CEL that change the query of upstream requests. */
+  /** CEL method calls that change the query of the upstream request. */
   readonly queryCalls: readonly string[]
-  /** A path in place of that of the client and the service. */
+  /** A path that replaces the paths of the client and of the service; null when no plugin sets a path. */
   readonly newPath: string | null
-  /** A language model in place of the service. */
+  /** A language model that gets the requests in place of the service; null when no plugin names a model. */
   readonly model: { readonly ai: object; readonly policies?: object } | null
-  /** The `ai` policy of the model. */
+  /** The members of the model's `ai` policy. */
   readonly ai: Readonly<Record<string, unknown>>
 }
 
@@ -79,18 +81,18 @@ export const FIRST_PLUGIN_STATE: PluginState = {
 }
 
 /**
- * Adds the effect of a plugin to a route. `when` is an expression for the clients that it applies to; null for all of
- * them. Null as a result denies all of these requests.
+ * Adds the effect of a plugin to a route. `when` is an expression for the clients that the plugin applies to; null for
+ * all clients. Returns null when the effect cannot be expressed, so that the requests must be denied.
  */
 export type Effect = (state: PluginState, when: string | null, route: RouteFacts) => PluginState | null
 
 export interface ReadPlugin {
   readonly effect: Effect
-  /** Null for plugins that identify nobody. */
+  /** The identity that the plugin gives to clients; null when the plugin does not identify clients. */
   readonly identity: Identity | null
 }
 
-/** Reads a plugin once, and marks the fields of its config. */
+/** Reads a plugin, and sets notes on the fields of its config. The result is used for all routes of the plugin. */
 export type PluginReader = (plugin: Plugin, surroundings: Surroundings) => ReadPlugin
 
 export const KEEPS: ReadPlugin = { effect: (state) => state, identity: null }
@@ -99,7 +101,7 @@ export function effectOf(effect: Effect): ReadPlugin {
   return { effect, identity: null }
 }
 
-/** Denies the requests of a plugin that cannot be imported. */
+/** Denies the requests that a plugin applies to, because the plugin cannot be imported. */
 export function closes({ entity }: Plugin, why: string): ReadPlugin {
   entity.field.notCarried(`${why}; requests get 403 until you replace it`, true)
   return effectOf((state, when) => (when === null ? null : withDenial(state, when)))
@@ -109,12 +111,12 @@ function withDenial(state: PluginState, expression: string): PluginState {
   return { ...state, denials: [...state.denials, expression] }
 }
 
-/** A denial for some of the clients. */
+/** Denies requests for which an expression is true, among the clients for which `when` is true. */
 export function deniedIf(state: PluginState, when: string | null, expression: string): PluginState {
   return withDenial(state, when === null ? expression : `(${when}) && (${expression})`)
 }
 
-/** Environment variables of the new config, with values for tests. */
+/** The environment variables of the imported config, with values for the generated tests. */
 export class Variables {
   readonly #values = new Map<string, string>()
   readonly #names = new Map<string, string>()
@@ -124,13 +126,13 @@ export class Variables {
     return name
   }
 
-  /** The variable that a text names; null for other texts. */
+  /** Returns the variable that a text names; null for other texts. */
   ofText(text: string, value: string): string | null {
     const name = variableOfText(text)
     return name === null ? null : this.add(name, value)
   }
 
-  /** A new variable for a field, such as a secret. */
+  /** Returns a new variable for the value of a field, such as a secret. */
   ofField(field: Field, wanted: string, value: string): string {
     const key = positionText(field.at)
     const known = this.#names.get(key)

@@ -38,7 +38,7 @@ export function readRateLimiting(plugin: Plugin): ReadPlugin {
   return limited(plugin, limits, keyOf(config.get('limit_by'), config.get('header_name')))
 }
 
-/** Limits and windows are lists, and windows have seconds. */
+/** Reads the plugin `rate-limiting-advanced`, which has lists of limits and of window sizes in seconds. */
 export function readAdvancedRateLimiting(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [limit, window] = [config.get('limit'), config.get('window_size')]
@@ -70,7 +70,7 @@ function limitOf(field: Field, unit: string): Limit | null {
 
 type KeyOf = (route: RouteFacts) => string | null
 
-/** The key of budgets: clients without a consumer count by their address. */
+/** Returns the key by which requests are counted. Clients without a consumer are counted by their address. */
 function keyOf(field: Field | null, header: Field | null): KeyOf {
   header?.carried()
   switch (field?.text ?? 'consumer') {

@@ -11,7 +11,7 @@ import { readAdvancedRateLimiting, readRateLimiting } from './rate-limiting.ts'
 import { readRedirect, readRequestTermination, readSizeLimit } from './replies.ts'
 import { readRequestTransformer, readResponseTransformer } from './transformers.ts'
 
-/** Plugins with a counterpart. */
+/** The readers of all plugins that have a counterpart in the gateway. */
 const READERS: ReadonlyMap<string, PluginReader> = new Map<string, PluginReader>([
   ['key-auth', readKeyAuth],
   ['basic-auth', readBasicAuth],
@@ -35,7 +35,7 @@ const READERS: ReadonlyMap<string, PluginReader> = new Map<string, PluginReader>
   ['ai-rate-limiting-advanced', readTokenLimit],
 ])
 
-/** Plugins that work while credentials are checked, so they come first. */
+/** Authentication plugins. They run first, because other plugins depend on the client's identity. */
 export const AUTHENTICATION = ['key-auth', 'basic-auth', 'jwt']
 
 export function readPlugin(plugin: Plugin, surroundings: Surroundings): ReadPlugin {

@@ -72,7 +72,10 @@ export function readRedirect(plugin: Plugin): ReadPlugin {
   return effectOf((state) => ({ ...state, policies: { ...state.policies, requestRedirect } }))
 }
 
-/** Bodies are limited by the length that requests declare. */
+/**
+ * Reads the plugin `request-size-limiting`. The gateway compares the `Content-Length` of requests, not the size of
+ * bodies.
+ */
 export function readSizeLimit(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [size, unit, required] = ['allowed_payload_size', 'size_unit', 'require_content_length'].map((name) =>

@@ -14,14 +14,20 @@ const VERBS = ['remove', 'rename', 'replace', 'add', 'append', 'allow'] as const
 interface HeaderChange {
   readonly verb: (typeof VERBS)[number]
   readonly name: string
-  /** An expression or a variable with the value; the new name of a header that is renamed. */
+  /** The value of the header, as an expression or a variable. For `rename`, the new name of the header. */
   readonly value: string | Variable
 }
 
-/** A change that is left out, or that closes its routes because it may protect them. */
+/**
+ * The result for a change without a counterpart: `skipped` leaves the change out; `lost` closes the routes of the
+ * plugin, because the change may protect them.
+ */
 type NoChange = 'skipped' | 'lost'
 
-/** A policy sets 16 headers; some of them are those of the gateway. */
+/**
+ * The most header changes of a plugin. A transformation policy has at most 16, and the gateway needs some of them
+ * itself.
+ */
 const MOST_HEADERS = 12
 
 export function readRequestTransformer(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
@@ -107,7 +113,7 @@ function isPlain(texts: readonly string[]): boolean {
   return texts.every((text) => /^[\w.-]+:[^$]*$/.test(text) && !/[^\x20-\x7e]/.test(text))
 }
 
-/** Headers as `name:value`, or names alone. */
+/** Reads a list of headers, written as `name:value` or as names without values. */
 function readHeaders(
   field: Field,
   verb: HeaderChange['verb'],
@@ -129,7 +135,7 @@ function readHeaders(
     if (named === null && (found === '' || verb === 'remove' || !SECRET.test(lower))) {
       const text = isRequest ? expressionOf(found) : /\$\(|[^\x20-\x7e]/.test(found) ? null : found
       if (text !== null) return { verb, name: lower, value: text }
-      // A header of the client that is not replaced may be forged.
+      // A client could forge the header if the plugin does not replace it, so the change counts as protection.
       const isLost = isRequest && verb === 'replace'
       item.notCarried('its value is a template without a counterpart', isLost)
       return isLost ? 'lost' : 'skipped'
@@ -143,7 +149,7 @@ function readHeaders(
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** A value with templates of headers and parameters as an expression; null for other templates. */
+/** Returns an expression for a value with templates of headers and query parameters; null for other templates. */
 function expressionOf(text: string): string | null {
   const parts: string[] = []
   for (const [part, source, dot, quoted] of text.matchAll(
