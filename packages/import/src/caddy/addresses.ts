@@ -1,25 +1,25 @@
 import { routeHost } from '../http/addresses.ts'
 
-/** An address of a site: `https://example.com:8443/path`. */
+/** An address of a Caddy site, such as `https://example.com:8443/path`. */
 export interface SiteAddress {
   readonly port: number
   readonly isTls: boolean
-  /** Null for every host. A variable of the environment is `${NAME}`. */
+  /** The hostname, or `${NAME}` for an environment variable; null for an address that takes every host. */
   readonly host: string | null
-  /** A path that requests must have; usually empty. */
+  /** The path that requests must have; usually empty. */
   readonly path: string
 }
 
 export interface ServerPorts {
   readonly http: number
   readonly https: number
-  /** Whether sites with a host get certificates. */
+  /** Whether Caddy gets certificates for sites with a hostname by itself. */
   readonly isAutomatic: boolean
-  /** Whether the HTTP port redirects to them. */
+  /** Whether the HTTP port redirects requests to sites with TLS. */
   readonly redirects: boolean
 }
 
-/** Reads an address; a text says why it is not possible. */
+/** Reads an address of a site; returns the reason as a string when the address has no counterpart. */
 export function readAddress(text: string, ports: ServerPorts, hasCertificate: boolean): SiteAddress | string {
   const variable = /^(?:(https?):\/\/)?\{\$(\w+)\}(?::(\d{1,5}))?$/.exec(text)
   const found = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|[^:/{}\s]*)(?::(\d{1,5}))?(\/\S*)?$/.exec(text)

@@ -7,10 +7,10 @@ import type { Handler } from '../chain/routes.ts'
 import type { State } from '../chain/state.ts'
 import { readUpstream } from './upstreams.ts'
 
-/** A hash for tests with a variable in place of one. */
+/** The password hash for tests, in place of a hash in an environment variable. */
 const SAMPLE_HASH = '$2y$04$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO'
 
-/** Reads `basic_auth` with its accounts. */
+/** Reads the directive `basic_auth` with its accounts. */
 export function basicAuth(statement: Statement, words: readonly string[], env: Environment): Handler[] {
   const [algorithm = 'bcrypt', realm] = words
   const users: (string | Template)[] = []
@@ -45,13 +45,16 @@ function userOf(name: string, text: string, env: Environment): string | Template
     for (const variable of hashVariables) env.use(variable, SAMPLE_HASH)
     return template
   }
-  // Older versions of Caddy encode the hash.
+  // In older versions of Caddy, the hash is encoded in Base64.
   const hash = text.startsWith('$') ? text : Buffer.from(text, 'base64').toString('latin1')
   const isValid = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash) && Number(hash.slice(4, 6)) <= 15
   return isValid && /^[^\s:]+$/.test(name) ? `${name}:${hash}` : null
 }
 
-/** A policy that each request must pass. Requests that must pass a second one of its kind are denied. */
+/**
+ * Sets a policy that each request must pass. A route can have one policy of each kind, so requests that would have to
+ * pass a second policy are denied.
+ */
 function guard(statement: Statement, name: string, policy: object): Handler[] {
   const apply = (state: State): State => {
     const known = state.policies[name]
@@ -62,7 +65,7 @@ function guard(statement: Statement, name: string, policy: object): Handler[] {
   return [{ kind: 'effect', apply, applyIf: null, ifUnsure: apply }]
 }
 
-/** Reads `forward_auth UPSTREAM { uri PATH; copy_headers … }`. */
+/** Reads the directive `forward_auth UPSTREAM { uri PATH; copy_headers … }`. */
 export function forwardAuth(statement: Statement, words: readonly string[], env: Environment): Handler[] {
   const upstream = readUpstream(words[0] ?? '', env)
   const close = (why: string): Handler[] => {

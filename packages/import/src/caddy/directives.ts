@@ -28,13 +28,13 @@ interface Directive {
 
 const ANY: Matcher = { condition: { kind: 'always', value: true }, path: null, key: '' }
 
-/** The routes of a block, in the order in which Caddy runs them. */
+/** Returns the routes of a block, in the order in which Caddy runs its directives. */
 export function readBlock(list: readonly Statement[], context: Context, outer: Matchers, isSorted = true): Route[] {
   const matchers = new Map(outer)
   for (const each of list) {
     if (each.name.startsWith('@')) matchers.set(each.name, readMatcher(each, context.facts))
   }
-  // One `handle` of a block is taken, and one `rewrite`.
+  // At most one `handle` and at most one `rewrite` of a block take effect.
   const handles = list.filter(({ name }) => name === 'handle' || name === 'handle_path')
   const groups = { handle: handles.length > 1 ? {} : null, rewrite: {} }
   const directives = list
@@ -43,7 +43,10 @@ export function readBlock(list: readonly Statement[], context: Context, outer: M
   return joined(isSorted ? sortDirectives(directives, context.order) : directives)
 }
 
-/** Neighbors with the same matcher are one route in Caddy: the matcher is checked once, before all of their effects. */
+/**
+ * Joins neighboring directives with the same matcher into one route. Caddy checks their matcher once, before the first
+ * of them changes the request.
+ */
 function joined(directives: readonly Directive[]): Route[] {
   const found: { key: string; route: Route }[] = []
   for (const { key, route } of directives) {
@@ -61,7 +64,7 @@ interface Groups {
 
 const IS_NO_HANDLER = new Set(['log', 'tls', 'bind', 'handle_errors', 'fs'])
 
-/** Directives whose first word may be a path, even if it is the only word. */
+/** Directives whose first word may be a path instead of a matcher when it is the only word. */
 const TAKES_ONE_WORD = new Set(['rewrite', 'redir', 'root'])
 
 function readDirective(statement: Statement, context: Context, matchers: Matchers, groups: Groups): Directive[] {
@@ -172,7 +175,6 @@ function matcherOf(text: string, matchers: Matchers): Matcher {
   )
 }
 
-/** Reads `respond BODY STATUS`, or `respond STATUS`. */
 function respond(statement: Statement, words: readonly string[]): Handler {
   const lines = statement.block ?? []
   const [first = ''] = words

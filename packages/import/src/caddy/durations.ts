@@ -9,7 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400,
 }
 
-/** Seconds of `5s`, `1m30s`, `2d`; null for other texts. */
+/** Returns the seconds of a duration such as `5s`, `1m30s` or `2d`; null for other texts. */
 export function secondsOf(text: string): number | null {
   let total = 0
   const rest = text.replaceAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/g, (_all, count: string, unit: string) => {

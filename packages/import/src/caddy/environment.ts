@@ -1,6 +1,6 @@
 import { positionText, type SourcePosition } from '../core/source.ts'
 
-/** The variables of the environment that the config needs, with values for its tests. */
+/** The environment variables of the imported config, with values for the generated tests. */
 export class Environment {
   readonly #values = new Map<string, string>()
   readonly #names = new Map<string, string>()
@@ -13,7 +13,10 @@ export class Environment {
     if (!this.#values.has(name)) this.#values.set(name, value)
   }
 
-  /** A variable for a secret that the source has as a text, at one of its positions. */
+  /**
+   * Adds a variable for a secret that the Caddyfile has as plain text at the position `at`, and returns the name of the
+   * variable.
+   */
   free(at: SourcePosition, base: string, value: string): string {
     const known = this.#names.get(positionText(at))
     if (known !== undefined) return known

@@ -6,7 +6,7 @@ import { hasPlaceholder, templateOf, textExpression, variablesOf } from './place
 import type { Handler } from '../chain/routes.ts'
 import { type RequestHeader, type ResponseHeader, type State, withHeaders } from '../chain/state.ts'
 
-/** Headers that the gateway sends by itself. */
+/** Headers that the gateway sets itself. */
 const OWN = new Set([
   'x-forwarded-for',
   'x-forwarded-proto',
@@ -18,7 +18,7 @@ const OWN = new Set([
 ])
 const SECRET = /authorization|api-?key|token|secret|password|cookie/i
 
-/** Reads one change of response headers: `+X v`, `-X`, `?X v`, `>X v`, `X v`. */
+/** Reads one change of a response header: `+X v`, `-X`, `?X v`, `>X v` or `X v`. */
 function responseChange(statement: Statement, words: readonly string[], env: Environment): ResponseHeader | null {
   const [field = '', value, replacement] = words
   const [, sign = '', name = ''] = /^([+?>-]?)(.*)$/.exec(field) ?? []
@@ -42,7 +42,10 @@ function responseChange(statement: Statement, words: readonly string[], env: Env
   return { verb: sign === '+' ? 'add' : 'set', name: lower, value: found, when: null }
 }
 
-/** A literal value, or one from the environment; null when it has other placeholders. */
+/**
+ * Reads a header value: a literal text, or a text with environment variables. Returns null when the value has other
+ * placeholders.
+ */
 function headerValue(statement: Statement, name: string, value: string, env: Environment): string | object | null {
   if (SECRET.test(name) && variablesOf(value).length === 0 && !hasPlaceholder(value))
     return secretOf(statement, name, env)
@@ -52,14 +55,14 @@ function headerValue(statement: Statement, name: string, value: string, env: Env
   return variablesOf(value).length === 0 ? value : template
 }
 
-/** A secret is taken from the environment instead of the config. */
+/** Replaces a secret by a new environment variable, so that the imported config does not contain the secret. */
 function secretOf(statement: Statement, name: string, env: Environment): Variable {
   const variable = env.free(statement.at, name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), 'example')
   statement.changed(`its value is taken from the variable ${variable}`)
   return new Variable(variable)
 }
 
-/** The changes of `header` and `header_down`. */
+/** Reads the changes of response headers in `header` and `header_down`. */
 export function responseHeaders(statement: Statement, words: readonly string[], env: Environment): Handler {
   const lines = statement.block?.filter(() => words.length === 0) ?? []
   const changes = (words.length === 0 ? lines : [statement]).flatMap((line) => {
@@ -83,7 +86,7 @@ export function responseHeaders(statement: Statement, words: readonly string[], 
   }
 }
 
-/** The change of `request_header` and `header_up`. */
+/** Reads the change of a request header in `request_header` and `header_up`. */
 export function requestHeader(statement: Statement, words: readonly string[], env: Environment): Handler {
   const [field = '', value, replacement] = words
   const [, sign = '', name = ''] = /^([+?>-]?)(.*)$/.exec(field) ?? []

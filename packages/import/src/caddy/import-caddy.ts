@@ -13,7 +13,7 @@ import { directiveOrder } from './order.ts'
 import { type DefaultUse, parseCaddyfile, withSites } from './parse.ts'
 import { readPort, readSite, redirectRules, type Site } from './sites.ts'
 
-/** Imports a Caddyfile; several files are read as one. */
+/** Imports Caddyfiles. Several files are read as one. */
 export function importCaddy(sources: readonly SourceText[], find: FindIncluded): ImportResult {
   return problemsOf(() => importSources(sources, find))
 }
@@ -123,7 +123,7 @@ function readAllPorts(sites: readonly Site[], ports: ServerPorts, context: Param
 
 const RANK: Readonly<Record<Verdict, number>> = { carried: 0, changed: 1, 'not carried': 2 }
 
-/** One entry for each position: copies of a snippet share theirs, and the worst verdict counts. */
+/** Merges report entries with the same position, which are copies of one snippet: the worst verdict counts. */
 function merged(used: readonly ReportEntry[], snippets: readonly ReportEntry[]): ReportEntry[] {
   const found = new Map<string, ReportEntry>()
   for (const entry of used) {

@@ -6,10 +6,13 @@ import { shownText } from './shown-text.ts'
 
 const MOST_LEVELS = 16
 
-/** The statements with snippets and files in place of `import`. Copies of a snippet share the positions of their source. */
+/**
+ * A Caddyfile after its `import` directives were replaced by snippets and files. Copies of a snippet have the positions
+ * of the snippet.
+ */
 interface ExpandedFile {
   readonly list: readonly Statement[]
-  /** The snippets as they are written. */
+  /** The snippets without replaced arguments. */
   readonly snippets: readonly Statement[]
   readonly files: readonly string[]
 }
@@ -83,7 +86,7 @@ function hintAll(statement: Statement, note: string): void {
   for (const each of statement.block ?? []) hintAll(each, note)
 }
 
-/** A copy with `{args[0]}`, `{args[:]}` and `{block}` replaced. */
+/** Returns copies of a statement with `{args[0]}`, `{args[:]}` and `{block}` replaced. */
 function withArguments(statement: Statement, args: readonly string[], block: readonly Statement[]): Statement[] {
   if (statement.name === '{block}') return [...block]
   const fill = (text: string): string[] =>

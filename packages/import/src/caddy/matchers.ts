@@ -4,14 +4,14 @@ import type { Condition } from '../http/conditions.ts'
 import type { PathCondition } from '../http/model.ts'
 import { anyCase, escapeRegex, exactPath, pathPattern, pathStart, wholePattern } from '../http/paths.ts'
 
-/** The named matchers in reach of a directive. */
+/** The named matchers that a directive can refer to. */
 export type Matchers = ReadonlyMap<string, Matcher>
 
 export interface Matcher {
   readonly condition: Condition
-  /** The path as it is written, if there is one; Caddy sorts directives by it. */
+  /** The path of the matcher as written, if it has exactly one path; Caddy sorts directives by this path. */
   readonly path: string | null
-  /** The tests as they are written; Caddy joins neighbors with the same tests. */
+  /** The conditions of the matcher as written. Caddy joins neighboring directives with the same conditions. */
   readonly key: string
 }
 
@@ -24,14 +24,14 @@ function keyOf(tests: readonly Test[]): string {
   return JSON.stringify(tests.map(plain))
 }
 
-/** The facts about each request of a site. */
+/** Properties that all requests to a site share. */
 export interface SiteFacts {
   readonly isTls: boolean
 }
 
 const ALWAYS: Condition = { kind: 'always', value: true }
 
-/** Reads a definition: `@name path /a` or `@name { … }`. */
+/** Reads the definition of a named matcher: `@name path /a` or `@name { … }`. */
 export function readMatcher(statement: Statement, facts: SiteFacts): Matcher {
   statement.carried()
   const [name] = statement.args
@@ -55,7 +55,7 @@ function readCondition(statement: Statement, facts: SiteFacts): Condition {
   return noting(statement, found)
 }
 
-/** Marks the statement if a part of the condition is unknown. */
+/** Reports a matcher as not carried when a part of its condition is unknown. */
 function noting(statement: Statement, condition: Condition): Condition {
   const why = unknownPart(condition)
   if (why !== '') statement.notCarried(why)
@@ -68,7 +68,10 @@ function unknownPart(condition: Condition): string {
   return parts.map(unknownPart).find((why) => why !== '') ?? ''
 }
 
-/** Tests of a set must all hold; several lines with paths or hosts are alternatives, as are values of one header. */
+/**
+ * Reads a set of conditions that must all hold. Several lines with paths, with hosts or with the same header are
+ * alternatives.
+ */
 function readSet(list: readonly Statement[], facts: SiteFacts): Condition {
   const groups = new Map<string, Condition[]>()
   for (const statement of list) {
@@ -141,7 +144,7 @@ function unknown(why: string): Condition {
   return { kind: 'unknown', why }
 }
 
-/** Reads a path with stars; letter case does not matter. */
+/** Reads a path with stars. Caddy compares paths without regard to letter case. */
 function pathCondition(text: string): Condition {
   const path = readPath(text)
   if (text === '*' || text === '/*') return ALWAYS
@@ -174,7 +177,9 @@ function headerName(field: string): string {
   return field.toLowerCase() === 'host' ? ':authority' : field.toLowerCase()
 }
 
-/** `Name value`, `Name *value*`, `Name` for any value, `!Name` for none. */
+/**
+ * Reads a condition on a header: `Name value`, `Name *value*`, `Name` for any value, or `!Name` for an absent header.
+ */
 function headerCondition([field = '', value]: readonly string[]): Condition {
   const isAbsence = field.startsWith('!')
   const name = isAbsence ? field.slice(1) : field

@@ -1,6 +1,6 @@
 const LOGS = 'docs/logs-and-metrics.md'
 
-/** Says why directives are not carried. */
+/** The notes of the import report for directives that are not carried. */
 export const DIRECTIVE_NOTES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ log: LOGS, log_append: LOGS, log_skip: LOGS, log_name: LOGS, skip_log: LOGS, tracing: 'docs/tracing.md' },
@@ -27,17 +27,17 @@ export const DIRECTIVE_NOTES: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Whether a directive that the importer does not know may limit access. */
+/** Whether a directive that the importer does not know may restrict access, judging by the directive's name. */
 export function isProtective(name: string): boolean {
   return /auth|jwt|security|waf|crowdsec|geo|filter|bouncer|defender|deny|allow|block|sso|saml|oidc|^ip/i.test(name)
 }
 
-/** Directives that limit access, for the report. */
+/** Whether the import report marks a directive as protection because it restricts access. */
 export function limitsAccess(name: string): boolean {
   return isProtective(name) || /limit|^abort$|client_auth|^remote_ip$/.test(name)
 }
 
-/** Says why global options are not carried. */
+/** The notes of the import report for global options that are not carried. */
 export const OPTION_NOTES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     admin: 'docs/admin-api.md',

@@ -1,6 +1,6 @@
 import type { Statement } from '../core/statement.ts'
 
-/** The order in which Caddy runs directives, whatever their order in the file. */
+/** The order in which Caddy runs directives, independent of their order in the file. */
 const ORDER = [
   ...['tracing', 'map', 'vars', 'fs', 'root', 'log_append', 'skip_log', 'log_skip', 'log_name', 'header'],
   ...['copy_response_headers', 'request_body', 'redir', 'method', 'rewrite', 'uri', 'try_files', 'basicauth'],
@@ -9,7 +9,7 @@ const ORDER = [
   'acme_server',
 ]
 
-/** The order with those of `order` options. */
+/** Returns the order of directives, changed by the `order` options of the file. */
 export function directiveOrder(options: readonly Statement[]): string[] {
   const order = [...ORDER]
   for (const option of options.filter(({ name }) => name === 'order')) {
@@ -27,17 +27,17 @@ export function directiveOrder(options: readonly Statement[]): string[] {
 
 interface SortedDirective {
   readonly name: string
-  /** The path of its matcher, if that is one path and nothing else; null for others. */
+  /** The path of the directive's matcher; null when the matcher has other conditions too. */
   readonly path: string | null
   readonly hasMatcher: boolean
 }
 
-/** Sorts directives as Caddy does: by name, then longer paths first, then those with a matcher. */
+/** Sorts directives as Caddy does: by name, then longer paths first, then directives with a matcher. */
 export function sortDirectives<Directive extends SortedDirective>(
   list: readonly Directive[],
   order: readonly string[],
 ): Directive[] {
-  // Directives of plugins run where an option says; without an option, one that may deny requests comes first.
+  // Directives that neither Caddy nor an `order` option lists come first, because they may deny requests.
   const rank = ({ name }: Directive): number => order.indexOf(name)
   return stableInsertionSort(list, (one, other) => {
     if (rank(one) !== rank(other)) return rank(one) < rank(other)
@@ -51,7 +51,10 @@ function isMoreSpecific(one: SortedDirective, other: SortedDirective): boolean {
   return one.path.length > other.path.length
 }
 
-/** The comparison is not transitive, so the method of sorting decides. Go sorts up to 20 items in this way. */
+/**
+ * Sorts a list by insertion, as Go does for up to 20 items. The comparison is not transitive, so the result depends on
+ * the method.
+ */
 function stableInsertionSort<Item>(list: readonly Item[], isBefore: (one: Item, other: Item) => boolean): Item[] {
   const sorted = [...list]
   for (let index = 1; index < sorted.length; index++) {

@@ -3,13 +3,16 @@ import { Statement } from '../core/statement.ts'
 import { shownText } from './shown-text.ts'
 import { type Token, tokensOf } from './tokens.ts'
 
-/** A variable whose default is used, because its value is not known. */
+/** An environment variable whose default is used, because the importer does not know the variable's value. */
 export interface DefaultUse {
   readonly name: string
   readonly at: SourcePosition
 }
 
-/** Parses a Caddyfile into statements, before imports; adds the uses of defaults of variables. */
+/**
+ * Parses a Caddyfile into statements and leaves `import` directives in place. Adds each used default of a variable to
+ * `defaults`.
+ */
 export function parseCaddyfile(source: SourceText, defaults: DefaultUse[]): Statement[] {
   const lines = source.text.split('\n').map((line, index) =>
     line.replaceAll(/\{\$(\w+):([^}]*)\}/g, (_all, name: string, value: string, offset: number) => {
@@ -51,7 +54,7 @@ function readBlock(cursor: Cursor, depth: number, open: Token | null = null): St
       return list
     }
     if (depth >= MOST_DEPTH) throw new SourceError(first.at, `found more than ${MOST_DEPTH} levels`)
-    // The block of global options has no words before it.
+    // The block of global options has no name before its brace.
     if (isBrace(first, '{')) {
       const block = readBlock(cursor, depth + 1, first)
       list.push(new Statement({ name: '{', args: [], at: first.at, block, text: 'global options' }))
@@ -60,7 +63,7 @@ function readBlock(cursor: Cursor, depth: number, open: Token | null = null): St
     const words = [first.text]
     let [line, last, block] = [first.line, first, null as Statement[] | null]
     for (let next = cursor.next; next !== undefined; next = cursor.next) {
-      // Addresses of a site may continue after a comma.
+      // The addresses of a site may continue on the next line after a comma.
       const isSameLine = next.line === line || (last.text.endsWith(',') && depth === 0)
       if (!isSameLine || isBrace(next, '}')) break
       cursor.take()
@@ -82,7 +85,10 @@ function isBrace({ text, isQuoted }: Token, brace: string): boolean {
   return text === brace && !isQuoted
 }
 
-/** A file with one site may leave its braces out: the first line has its addresses, and the others are its directives. */
+/**
+ * Adds the braces that a file with one site may leave out: the first line has the addresses of the site, and the other
+ * lines are its directives.
+ */
 export function withSites(list: readonly Statement[]): readonly Statement[] {
   const first = list.findIndex(({ name }) => name !== '{' && name !== 'import')
   const head = list[first]

@@ -27,12 +27,12 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   },
 }
 
-/** Whether the text has placeholders such as `{host}`, or variables of the environment. */
+/** Whether a text has placeholders such as `{host}`, or environment variables. */
 export function hasPlaceholder(text: string): boolean {
   return /\{\$?[\w.$-]+(\.[^}]*)?\}/.test(text)
 }
 
-/** A CEL expression for a text with placeholders; null when one of them has no counterpart. */
+/** Returns a CEL expression for a text with placeholders; null when a placeholder has no counterpart. */
 export function textExpression(text: string, isPathKept: boolean): string | null {
   const parts: string[] = []
   let last = 0
@@ -52,12 +52,12 @@ export function textExpression(text: string, isPathKept: boolean): string | null
 
 const VARIABLE = /\{(?:\$|env\.)(\w+)\}/g
 
-/** The variables of the environment in a text. */
+/** Returns the names of the environment variables in a text. */
 export function variablesOf(text: string): string[] {
   return [...text.matchAll(VARIABLE)].map(([, name = '']) => name)
 }
 
-/** A text whose only placeholders are variables of the environment; null for others. */
+/** Returns a template for a text whose only placeholders are environment variables; null for other texts. */
 export function templateOf(text: string): Template | null {
   if (hasPlaceholder(text.replaceAll(VARIABLE, ''))) return null
   const parts = text.split(VARIABLE).map((part, index) => (index % 2 === 0 ? literalPart(part) : `\${${part}}`))

@@ -11,7 +11,6 @@ const CODES: Readonly<Record<string, number>> = { permanent: 301, temporary: 302
 const TARGET =
   /^(?:(https?|\{scheme\}|\{http\.request\.scheme\}):\/\/([^/{}\s?#]+|\{(?:http\.request\.)?(?:host|hostport)\}))?(\{uri\}|\{http\.request\.uri\}|\/[^{}?#\s]*)?$/
 
-/** Reads `redir TARGET CODE`. */
 export function redirect(statement: Statement, [target = '', code = 'temporary']: readonly string[]): Handler {
   const status = CODES[code] ?? Number(code)
   if (target === '' || ![301, 302, 303, 307, 308].includes(status)) {
@@ -38,7 +37,7 @@ export function redirect(statement: Statement, [target = '', code = 'temporary']
     status,
   })
   return final((state) => {
-    // The URL of the client was rewritten before.
+    // A directive before the redirect rewrote the path, so the address is computed.
     if (keepsPath && (state.path === null || state.path.prefix !== '' || state.path.cut !== ''))
       return computedAction(statement, target, status, state)
     return {
@@ -48,7 +47,7 @@ export function redirect(statement: Statement, [target = '', code = 'temporary']
   })
 }
 
-/** A redirect whose URL has other placeholders: a direct response with a Location that is computed. */
+/** Reads a redirect whose address has placeholders: it becomes a direct response with a computed `Location`. */
 function computedRedirect(statement: Statement, target: string, status: number): Handler {
   if (textExpression(target, true) === null) {
     statement.notCarried('the address has placeholders that are not known; its requests get 501')

@@ -21,7 +21,7 @@ interface Options {
   host: string | null
 }
 
-/** Reads a `reverse_proxy`; `words` are its upstreams. */
+/** Reads a `reverse_proxy` directive; `words` are its upstreams. */
 export function reverseProxy(statement: Statement, words: readonly string[], env: Environment): Handler[] {
   const options: Options = { tls: {}, http: {}, tcp: {}, policies: {}, handlers: [], isTls: false, host: null }
   const targets = [...words]
@@ -86,7 +86,10 @@ function proxyAction(statement: Statement, upstreams: readonly Upstream[], optio
   }
 }
 
-/** The `Host` of upstream requests: Caddy sends that of the client unless the config says otherwise. */
+/**
+ * Returns the policy for the `Host` of upstream requests. Caddy sends the client's `Host` unless the config says
+ * otherwise.
+ */
 function hostPolicy(host: string | null, [first, ...others]: readonly Upstream[]): object {
   if (host === null) return { hostRewrite: { mode: 'None' } }
   if (host !== 'upstream') return { urlRewrite: { authority: { full: host } } }
@@ -97,7 +100,10 @@ function hostPolicy(host: string | null, [first, ...others]: readonly Upstream[]
     : { hostRewrite: { mode: 'Auto' } }
 }
 
-/** Reads one option; a text says why the proxy cannot be imported. */
+/**
+ * Reads one option of `reverse_proxy`. Returns the reason as a string when the whole proxy cannot be imported because
+ * of the option; otherwise the string is empty.
+ */
 function readOption(line: Statement, options: Options, env: Environment): string {
   const { name, args } = line
   const [first = ''] = args

@@ -14,12 +14,11 @@ function change(apply: (path: PathState) => PathState | null): Handler {
   }
 }
 
-/** A rewrite that is not imported: a proxy behind it responds with 501. */
+/** Returns a handler for a rewrite that is not imported: a proxy after the rewrite responds with 501. */
 export function unknownPath(): Handler {
   return change(() => null)
 }
 
-/** Reads `rewrite TO`. */
 export function rewrite(statement: Statement, [to = '']: readonly string[]): Handler {
   const found = /^(\/[^{}?#\s]*)?(\{uri\}|\{path\}|\{http\.request\.uri(?:\.path)?\})?(?:\?([^#\s]*))?$/.exec(to)
   const [, path = '', rest, query] = found ?? []
@@ -42,7 +41,7 @@ export function rewrite(statement: Statement, [to = '']: readonly string[]): Han
   })
 }
 
-/** Reads `uri strip_prefix P` and others. */
+/** Reads the directive `uri`. Only `uri strip_prefix` has a counterpart. */
 export function uri(statement: Statement, [verb = '', text = '']: readonly string[]): Handler {
   const prefix = text.startsWith('/') ? text : `/${text}`
   if (verb === 'strip_prefix' && isPlainPath(prefix) && prefix !== '/') {
@@ -53,7 +52,7 @@ export function uri(statement: Statement, [verb = '', text = '']: readonly strin
   return unknownPath()
 }
 
-/** Routes that cut a text from the start of the path; `isSegment` when a slash always follows the text. */
+/** Returns routes that remove a prefix from the path. `isSegment` says that a slash always follows the prefix. */
 export function stripRoutes(statement: Statement, prefix: string, isSegment: boolean): Route[] {
   const path = prefix.toLowerCase()
   const fits = (kind: 'exact' | 'start', text: string): Condition => ({
@@ -71,7 +70,7 @@ export function stripRoutes(statement: Statement, prefix: string, isSegment: boo
   ]
 }
 
-/** A path that lost its slash; the upstream of Caddy refuses it. */
+/** Marks a path that lost its leading slash. Requests with such a path get 400. */
 function withoutSlash(state: PathState | null): PathState | null {
   return state === null ? null : { ...state, isBroken: true }
 }

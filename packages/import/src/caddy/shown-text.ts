@@ -1,4 +1,4 @@
-/** Directives whose arguments may be shown in reports; others may contain secrets. */
+/** Directives whose arguments the import report may show. Arguments of other directives may contain secrets. */
 const PUBLIC = new Set([
   ...['import', 'handle', 'handle_path', 'route', 'reverse_proxy', 'redir', 'rewrite', 'uri', 'root', 'file_server'],
   ...[
@@ -30,7 +30,9 @@ const PUBLIC = new Set([
     'copy_headers',
   ],
 ])
-/** The number of arguments that are shown for others. */
+/**
+ * The number of arguments that the import report may show, for directives whose other arguments may contain secrets.
+ */
 const SHOWN: Readonly<Record<string, number>> = {
   ...{ header: 1, request_header: 1, header_up: 1, header_down: 1, basicauth: 1, basic_auth: 1, vars: 1, map: 1 },
 }
@@ -40,7 +42,7 @@ export function shownText(name: string, args: readonly string[]): string {
   const isMatcher = name.startsWith('@')
   const count = isMatcher ? 1 : isSite || PUBLIC.has(name) ? args.length : (SHOWN[name] ?? 0)
   const shown = args.slice(0, count)
-  // A matcher such as `@admin` or `/x` comes before the name of the header.
+  // A matcher such as `@admin` or `/x` may come before the header name, so one more argument is shown.
   if (/^(request_)?header$/.test(name) && /^[@/*]/.test(args[0] ?? '')) shown.push(...args.slice(1, 2))
   return [name, ...shown].join(' ')
 }

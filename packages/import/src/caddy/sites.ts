@@ -16,7 +16,7 @@ export interface Site {
   readonly statement: Statement
   readonly addresses: readonly SiteAddress[]
   readonly certificate: { readonly cert: string; readonly key: string } | null
-  /** Authorities of client certificates. */
+  /** The file with the certificate authorities of client certificates; null when clients need no certificate. */
   readonly root: string | null
   readonly bind: string | null
 }
@@ -53,7 +53,9 @@ export function readSite(statement: Statement, ports: ServerPorts): Site {
   }
 }
 
-/** The file of `client_auth` with a mode that requires a certificate of these authorities. */
+/**
+ * Returns the file of certificate authorities when `client_auth` requires a client certificate that they have signed.
+ */
 function clientAuthorities(tls: Statement): string | null {
   const auth = tls.block?.findLast(({ name }) => name === 'client_auth')
   if (auth === undefined) return null
@@ -84,7 +86,7 @@ function readBind(block: readonly Statement[]): string | null {
   return null
 }
 
-/** The port of some sites, with the routes of each of them. */
+/** Builds a port with the routes of all sites on the port. */
 export function readPort(port: number, sites: readonly Site[], context: Omit<Context, 'facts'>): HttpPort {
   const own = (site: Site) => site.addresses.filter((each) => each.port === port)
   const isTls = sites.some((site) => own(site).some((each) => each.isTls))
@@ -104,7 +106,7 @@ export function readPort(port: number, sites: readonly Site[], context: Omit<Con
       return [...byPath.values()].map((addresses) => ({ site, addresses }))
     })
     .toSorted((one, other) => rankOf(other.addresses) - rankOf(one.addresses))
-  // A site takes all requests for its hosts, so its rules do not depend on those of other sites.
+  // A site takes all requests for its hosts, so its rules do not depend on the rules of other sites.
   const rules = ranked.flatMap(({ site, addresses }) =>
     rulesOfEntries(siteEntries(site, addresses, { ...context, facts: { isTls } })),
   )
@@ -129,7 +131,7 @@ function hostRank(host: string | null): number {
   return host === null ? 0 : host.startsWith('*.') ? 1 : 2
 }
 
-/** Sites with exact names come first, then those with longer wildcards. */
+/** Returns the rank of a site: sites with exact hostnames come first, then sites with longer wildcards. */
 function rankOf([first]: readonly SiteAddress[]): number {
   const { host, path } = first ?? { host: null, path: '' }
   return hostRank(host) * 100_000 + (host?.startsWith('*.') === true ? host.length * 300 : 0) + path.length
@@ -164,7 +166,7 @@ function siteEntries(site: Site, addresses: readonly SiteAddress[], context: Con
   }))
 }
 
-/** A certificate for each host of the port. */
+/** Returns a certificate for each hostname on the port. */
 function certificatesOf(sites: readonly Site[], port: number): Certificate[] {
   const found = new Map<string | null, Certificate>()
   for (const { addresses, certificate, root } of sites) {
@@ -177,7 +179,7 @@ function certificatesOf(sites: readonly Site[], port: number): Certificate[] {
   return [...found.values()]
 }
 
-/** Redirects of the HTTP port to sites with certificates. */
+/** Returns the rules of the HTTP port that redirect requests to sites with certificates. */
 export function redirectRules(sites: readonly Site[], ports: ServerPorts): HttpRule[] {
   return sites.flatMap(({ statement, addresses }) =>
     addresses

@@ -3,13 +3,13 @@ import { checkSize, MOST_NODES, SourceError, type SourcePosition, type SourceTex
 export interface Token {
   readonly text: string
   readonly at: SourcePosition
-  /** Tokens of one logical line have the same number. */
+  /** The number of the logical line that contains the token. */
   readonly line: number
-  /** A quoted brace opens no block. */
+  /** Whether the token is quoted. A quoted brace opens no block. */
   readonly isQuoted: boolean
 }
 
-/** Splits a Caddyfile into tokens: quotes, backticks, heredocs, comments and continued lines as Caddy reads them. */
+/** Splits a Caddyfile into tokens. Handles quotes, backticks, heredocs, comments and continued lines as Caddy does. */
 export function tokensOf(source: SourceText): Token[] {
   checkSize(source)
   const { name, text } = source

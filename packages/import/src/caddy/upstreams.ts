@@ -5,17 +5,17 @@ import { hasPlaceholder, templateOf, variablesOf } from './placeholders.ts'
 
 /** An upstream of `reverse_proxy`. */
 export interface Upstream {
-  /** The address in the config. */
+  /** The upstream's address in the imported config. */
   readonly host: string | Template
-  /** The address in tests. */
+  /** The upstream's address in the generated tests. */
   readonly address: string
   readonly isTls: boolean
   readonly isHttp2: boolean
-  /** Whether the address is an IP address, a socket or a variable, so that it is no Host. */
+  /** Whether the address is an IP address, a socket or a variable, and so cannot be sent as `Host`. */
   readonly isAddress: boolean
 }
 
-/** Reads an address; a text says why it is not possible. */
+/** Reads an upstream's address; returns the reason as a string when the address has no counterpart. */
 export function readUpstream(text: string, env: Environment): Upstream | string {
   const [, scheme = '', rest = ''] = /^(?:(https?|h2c|srv|srv\+https):\/\/)?(.*?)\/?$/.exec(text) ?? []
   if (scheme.startsWith('srv')) return 'SRV records are not read: write a backend with the name'
@@ -30,7 +30,7 @@ export function readUpstream(text: string, env: Environment): Upstream | string 
   return { ...base, host, address: host, isAddress: /^(\[|[\d.]+:\d+$)/.test(host) }
 }
 
-/** `{$HOST}:8080`, `{$HOST}:{$PORT}`, `app:{$PORT}` or `{$ADDRESS}`. */
+/** Reads an upstream with variables: `{$HOST}:8080`, `{$HOST}:{$PORT}`, `app:{$PORT}` or `{$ADDRESS}`. */
 function variableUpstream(
   text: string,
   base: { isTls: boolean; isHttp2: boolean },

@@ -53,7 +53,7 @@ export function readAccess(scope: Scope, http: Scope): Access {
   return { policies, isClosed, isDenied }
 }
 
-/** The rule of a `limit_except` that denies all other methods; null without one. */
+/** Returns an authorization rule for a `limit_except` that denies all other methods; null when there is none. */
 function limitedMethods(scope: Scope, close: (directive: Directive, why: string) => void): object | null {
   const limit = scope.here('limit_except')
   if (limit === null) return null
@@ -68,7 +68,7 @@ function limitedMethods(scope: Scope, close: (directive: Directive, why: string)
   return { require: `request.method in ${JSON.stringify(methods)}` }
 }
 
-/** The checks of a location and then those of a named one that its requests get. */
+/** Joins the access checks of a location with those of the named location to which it passes its requests. */
 export function joinAccess(first: Access, second: Access): Access {
   const [one, other] = [first.policies, second.policies]
   const rules = [one, other].flatMap((policies) => rulesIn(policies['authorization']))

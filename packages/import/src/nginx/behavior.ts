@@ -41,7 +41,7 @@ function testOf(
   return { name: match === ANY_MATCH ? `${name} (rest)` : name, send, expect: { status: 200, upstream } }
 }
 
-/** A path whose first route is the one with the index; null when none is known. */
+/** Returns an example path for which the route at `index` is the first match; null when the importer finds none. */
 function examplePath(index: number, routes: readonly LocationRoute[]): string | null {
   const { location, match, at } = routes[index] ?? { location: null, match: ANY_MATCH, at: null }
   const top = routes.flatMap((each) => each.location ?? []).map(outermost)
@@ -68,7 +68,7 @@ function candidatesOf({ path }: HttpMatch): string[] {
   return start.startsWith('/') ? [`${start}example`, start, `${start}x/y.z`] : []
 }
 
-/** Whether a path without a query fits a match; null when that is not known. */
+/** Whether a path without a query fits a match; null when the importer cannot tell. */
 function fits({ path, headers }: HttpMatch, text: string): boolean | null {
   const isFit = fitsPath(path, text)
   if (isFit !== true) return isFit

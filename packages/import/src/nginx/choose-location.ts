@@ -1,13 +1,13 @@
 import { isPrefix, isRegex, type Location, wholeRegex } from './locations.ts'
 
-/** The location that nginx chooses for a path; null when none fits. */
+/** Returns the location that nginx chooses for a path; null when no location fits. */
 export function chosenLocation(path: string, top: readonly Location[]): Location | null {
   return choose(path, top)?.location ?? null
 }
 
 interface Choice {
   readonly location: Location
-  /** Whether the regular expressions around the location are not tried. */
+  /** Whether the choice is final, so that nginx does not try the regular expressions of outer levels. */
   readonly isFinal: boolean
 }
 
@@ -22,7 +22,7 @@ function choose(path: string, level: readonly Location[]): Choice | null {
   return inner ?? (longest === null ? null : { location: longest, isFinal: false })
 }
 
-/** The prefix locations that contain each other and begin the path, the innermost last. */
+/** Returns the nested prefix locations that match a path, from the outermost to the innermost. */
 export function prefixChain(path: string, top: readonly Location[]): Location[] {
   const longest = longestPrefix(path, top)
   return longest === null ? [] : [longest, ...prefixChain(path, longest.nested)]

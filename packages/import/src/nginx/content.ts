@@ -9,21 +9,21 @@ import { readReturn } from './return.ts'
 import type { NewPath } from './rewrite.ts'
 import type { Upstreams } from './upstreams.ts'
 
-/** The upstream or the status that a request to a location gets. */
+/** The result that generated tests expect for a request to a location: an upstream or a status. */
 type Outcome =
   | { readonly kind: 'proxy'; readonly addresses: readonly string[]; pathFor(this: void, path: string): string }
   | { readonly kind: 'status'; readonly status: number }
 
-/** The response to requests of a location. */
+/** The policies and backends with which a location serves its requests. */
 export interface Content {
   readonly policies: Readonly<Record<string, unknown>>
   readonly backends: readonly object[]
   readonly outcome: Outcome
-  /** Whether access is checked before, so that tests need credentials. */
+  /** Whether requests must pass access checks, so that tests cannot reach the upstream without credentials. */
   readonly isGuarded: boolean
 }
 
-/** The parts of a config that a location refers to. */
+/** The parts of the nginx config that a location can refer to. */
 export interface Surroundings {
   readonly server: Directive
   readonly http: Scope
@@ -31,21 +31,21 @@ export interface Surroundings {
   readonly named: ReadonlyMap<string, Directive>
 }
 
-/** A block whose content is read. */
+/** A block of the nginx config, such as a location, for which policies and backends are read. */
 interface ContentBlock {
-  /** Null for requests that no location takes. */
+  /** The location of the block; null for requests that no location takes, and for named locations. */
   readonly location: Location | null
   readonly scope: Scope
   readonly at: Directive
-  /** The new path of requests that a `rewrite` sends here. */
+  /** The new path after a `rewrite` whose requests reach this block; null when the path is the client's. */
   readonly path: NewPath | null
-  /** Whether requests come from another location, so that `internal` allows them. */
+  /** Whether requests come from another location instead of a client. `internal` allows such requests. */
   readonly isInside: boolean
-  /** The checks of the location that the requests come from; null for requests of clients. */
+  /** The access checks of the location that passes its requests to this block; null for requests of clients. */
   readonly before: Access | null
 }
 
-/** Reads the content of a block, and marks its directives. */
+/** Reads how a block serves requests, and sets the verdicts of its directives. */
 export function readContent(block: ContentBlock, around: Surroundings): Content {
   const { location, scope, at } = block
   if (at.name === 'location' && !at.isMarked) at.carried()
@@ -56,11 +56,11 @@ export function readContent(block: ContentBlock, around: Surroundings): Content 
   const response = responseHeaders(scope)
   const conditions = [...(location === null ? [] : scope.own), ...(around.server.block ?? [])]
   const denying = conditions.filter((each) => each.name === 'if').filter((each) => noteIf(each))
-  // Locations within an internal one are internal too.
+  // nginx inherits `internal`: a location within an internal location is internal too.
   const internal = scope.one('internal')
   if (internal !== null) internal.carried()
   if (internal !== null && !block.isInside) return reply(block, 404, 'not found\n')
-  // `break` of the location itself ends its directives of the rewrite module.
+  // After a `rewrite … break` in the same location, nginx skips the other rewrite directives, including `return`.
   const isBroken = block.path?.replacesUri === true && !block.isInside
   const returned = isBroken ? null : scope.here('return')
   if (returned !== null) return returnedContent(block, returned, response, around)
@@ -89,7 +89,10 @@ export function readContent(block: ContentBlock, around: Surroundings): Content 
   }
 }
 
-/** The content of a block without an upstream: files, or the named location for requests without a file. */
+/**
+ * Serves a block that has no `proxy_pass`: with the named location for missing files if there is one, and otherwise
+ * with status 404 or 501.
+ */
 function fallbackContent(block: ContentBlock, access: Access, around: Surroundings): Content {
   const { location, at, before, scope } = block
   const fallback = before === null ? fallbackOf(scope) : null
@@ -107,14 +110,14 @@ function fallbackContent(block: ContentBlock, access: Access, around: Surroundin
   return reply(block, status, status === 404 ? 'not found\n' : `not imported: location at ${positionText(at.at)}\n`)
 }
 
-/** The content of a named location, for requests whose location has checked access. */
+/** Reads a named location for the requests of another location, which has already checked access (`before`). */
 function namedContent(block: ContentBlock, target: Directive, before: Access, around: Surroundings): Content {
   target.carried()
   const scope = new Scope(target.block ?? [], new Scope(around.server.block ?? [], around.http))
   return readContent({ ...block, location: null, at: target, scope, before, isInside: true }, around)
 }
 
-/** The content of a `return`, which comes before the rules of access of its own block. */
+/** Reads a `return` directive. nginx runs `return` before it checks the access rules of the same block. */
 function returnedContent(block: ContentBlock, returned: Directive, response: object, around: Surroundings): Content {
   const isLimited = block.scope.here('limit_except') !== null
   const page = isLimited ? null : errorPageOf(block.scope, returned)
@@ -127,7 +130,7 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
     for (const each of [page.directive, returned]) each.carried()
     return namedContent(block, target, NOTHING_CHECKED, around)
   }
-  // It does not respond to requests that limit_except denies.
+  // nginx checks `limit_except` before `return`, which routes cannot express.
   const found = isLimited ? 'limit_except comes first' : readReturn(returned)
   if (typeof found !== 'string') {
     const checked = block.before?.policies ?? {}
@@ -140,12 +143,12 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
 
 const NOTHING_CHECKED: Access = { policies: {}, isClosed: false, isDenied: false }
 
-/** Content that is a status alone. */
+/** Returns content that is a response with a status. */
 export function statusContent(policies: Content['policies'], status: number): Content {
   return { policies, backends: [], isGuarded: false, outcome: { kind: 'status', status } }
 }
 
-/** A response of the gateway. Directives that have no effect then are marked. */
+/** Returns content that is a response of the gateway, and notes the other directives of the location as unused. */
 export function reply({ scope, at }: Pick<ContentBlock, 'scope' | 'at'>, status: number, body: string): Content {
   if (at.name === 'location') {
     for (const each of scope.own) {
@@ -155,7 +158,10 @@ export function reply({ scope, at }: Pick<ContentBlock, 'scope' | 'at'>, status:
   return statusContent({ directResponse: { status, body } }, status)
 }
 
-/** Marks an `if`; returns whether it denies requests, so that its locations must stay closed. */
+/**
+ * Reports an `if` block as not carried. Returns whether the block denies requests, so that its locations must be
+ * closed.
+ */
 function noteIf(directive: Directive): boolean {
   const isDenying = (directive.block ?? []).some(
     ({ name, args }) => name === 'deny' || (name === 'return' && /^4/.test(args[0] ?? '')),

@@ -105,7 +105,7 @@ export class Scope {
     return found.length > 0 || this.#outer === null ? found : this.#outer.all(name)
   }
 
-  /** All directives that a condition holds for, at the nearest level that has one. */
+  /** Returns all directives for which a condition is true, from the innermost level that has such a directive. */
   nearest(condition: (directive: Directive) => boolean): readonly Directive[] {
     const found = this.own.filter(condition)
     return found.length > 0 || this.#outer === null ? found : this.#outer.nearest(condition)

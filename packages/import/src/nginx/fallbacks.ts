@@ -1,12 +1,15 @@
 import type { Directive, Scope } from './directive.ts'
 
-/** A named location that requests get without a file. */
+/** A named location that gets requests for which no file exists. */
 interface Fallback {
   readonly directive: Directive
   readonly name: string
 }
 
-/** The named location of `try_files`, or of `error_page 404` where files would be served; null without one. */
+/**
+ * Returns the named location that `try_files` names last, or that `error_page 404` names in a location that serves
+ * files; null when neither exists.
+ */
 export function fallbackOf(scope: Scope): Fallback | null {
   const tried = scope.here('try_files')
   if (tried !== null) {
@@ -19,13 +22,16 @@ export function fallbackOf(scope: Scope): Fallback | null {
   return page?.name == null ? null : { directive: page.directive, name: page.name }
 }
 
-/** The error page in place of a `return` without a text; null without one, or when the status stays. */
+/** Returns the error page that replaces the status of a `return`; null when no error page changes the status. */
 export function errorPageOf(scope: Scope, returned: Directive): { directive: Directive; name: string | null } | null {
   const [status = '', text] = returned.args
   return /^[45]\d\d$/.test(status) && text === undefined ? pageOf(scope, status) : null
 }
 
-/** The page for a status that has a status of its own. `name` is null if the page is no named location. */
+/**
+ * Returns the error page that replaces a status by another status. `name` is null when the page is not a named
+ * location.
+ */
 function pageOf(scope: Scope, status: string): { directive: Directive; name: string | null } | null {
   const directive = scope.all('error_page').find(({ args }) => args.slice(0, -1).includes(status))
   const change = directive?.args.find((arg) => arg.startsWith('='))

@@ -2,16 +2,17 @@ import { ANY_MATCH, type HttpMatch } from '../http/model.ts'
 import { escapeRegex, literalStart } from '../http/paths.ts'
 import { isPrefix, isProxied, isRegex, type Location, wholeRegex } from './locations.ts'
 
-/** Some of the requests that a location takes. */
+/** A location with one match for some of its requests. */
 interface LocationMatch {
   readonly location: Location
   readonly match: HttpMatch
 }
 
 /**
- * The matches of locations, so that the first one that fits is the location that nginx chooses: exact paths; prefixes with
- * regular expressions of their own, the longest first; the regular expressions of the server; other prefixes. A prefix has
- * regular expressions of its own when it has nested ones, or is below `^~`.
+ * Returns the matches of all locations in an order in which the first match is the location that nginx chooses: exact
+ * paths; prefixes with their own list of regular expressions, the longest first; the regular expressions of the server;
+ * all other prefixes. A prefix has its own list when regular expressions are nested in it, or when it is `^~` or within
+ * `^~`.
  */
 export function locationMatches(top: readonly Location[]): LocationMatch[] {
   const all = flattened(top)
@@ -40,7 +41,7 @@ export function flattened(level: readonly Location[]): Location[] {
   return level.flatMap((each) => [each, ...flattened(each.nested)])
 }
 
-/** Whether nginx reaches a location in the one around it: no other location there takes all of its requests. */
+/** Whether requests can reach a nested location: at the outer levels, no other location takes all of its requests. */
 export function isReached(
   { kind, path, parent }: Pick<Location, 'kind' | 'path' | 'parent'>,
   top: readonly Location[],
@@ -57,7 +58,10 @@ export function isReached(
   return true
 }
 
-/** Whether nginx adds a slash to a path that no location of the level has without it. */
+/**
+ * Whether nginx redirects a path to the same path with a slash, because only a location with the slash exists at this
+ * level.
+ */
 function hasSlashRedirect(level: readonly Location[], path: string): boolean {
   const fixed = level.filter((each) => !isRegex(each))
   return fixed.some((each) => each.path === `${path}/` && isProxied(each)) && !fixed.some((each) => each.path === path)
@@ -67,12 +71,12 @@ function siblingsOf({ parent }: Location, top: readonly Location[]): readonly Lo
   return parent === null ? top : parent.nested
 }
 
-/** A prefix within a prefix of the same path takes all of its requests. */
+/** Whether a prefix contains a nested prefix with the same path, which takes all of its requests. */
 function hasSamePathWithin({ path, nested }: Location): boolean {
   return nested.some((each) => isPrefix(each) && each.path === path)
 }
 
-/** The regular expressions that nginx tries before a prefix, in their order. */
+/** Returns the regular expressions that nginx tries before it uses a prefix, in their order. */
 export function regexesOf(prefix: Location, top: readonly Location[]): Location[] {
   const found = prefix.nested.filter(isRegex)
   for (let at: Location | null = prefix; at !== null; at = at.parent) {
@@ -93,7 +97,10 @@ function regexWithin(location: Location, prefix: Location | null): LocationMatch
   return { location, match: patternWithin(wholeRegex(location), prefix?.path ?? '/') }
 }
 
-/** A match for paths that fit a pattern and begin with a text: `:path` has the query too. */
+/**
+ * Returns a match for paths that fit a pattern and begin with a text. The condition on the start uses `:path`, which
+ * also contains the query.
+ */
 export function patternWithin(regex: string, start: string): HttpMatch {
   const path = { kind: 'pattern', regex } as const
   if (start === '/' || literalStart(regex).startsWith(start)) return { ...ANY_MATCH, path }

@@ -10,21 +10,24 @@ export interface Location {
   /** A path, or a regular expression. */
   readonly path: string
   readonly directive: Directive
-  /** The location around this one; null in a server. */
+  /** The location that contains this location; null at the top level of a server. */
   readonly parent: Location | null
   readonly nested: readonly Location[]
-  /** Whether requests may belong to a nested location that cannot be imported. */
+  /**
+   * Whether a nested location cannot be imported, so that the importer cannot tell which requests belong to this
+   * location.
+   */
   readonly isIncomplete: boolean
 }
 
-/** The locations of a server. */
+/** All locations of a server. */
 interface LocationTree {
   readonly top: readonly Location[]
-  /** Blocks of named locations, by name with `@`. */
+  /** The named locations, by a name that begins with `@`. */
   readonly named: ReadonlyMap<string, Directive>
 }
 
-/** Reads the locations of a server, with the nested ones. */
+/** Reads the locations of a server, including nested locations. */
 export function readLocations(server: Directive): LocationTree {
   const named = new Map<string, Directive>()
   for (const directive of server.block ?? []) {
@@ -52,7 +55,7 @@ function readLevel(block: Directive, parent: Location | null): { found: Location
   return { found, isComplete }
 }
 
-/** Adds the location of a directive; returns why it cannot be imported, or null. */
+/** Adds a location to `found`; returns why the location cannot be imported, or null. */
 function addLocation(
   directive: Directive,
   parent: Location | null,
@@ -87,7 +90,7 @@ function isWithin(inner: Pick<Location, 'kind' | 'path'>, outer: Location): bool
   return isRegex(inner) || inner.path.startsWith(outer.path)
 }
 
-/** Reads the condition of a `location`; a text says why it is not possible. */
+/** Reads the kind and path of a `location`; returns the reason as a string when they have no counterpart. */
 function readHead(directive: Directive): Pick<Location, 'kind' | 'path'> | string {
   const [first = '', second] = directive.args
   const [kind, path] = splitKind(first, second)
@@ -113,12 +116,15 @@ export function isPrefix({ kind }: Pick<Location, 'kind'>): boolean {
   return kind === 'prefix' || kind === '^~'
 }
 
-/** Whether an upstream gets the requests of a location, so that nginx adds a slash to its path. */
+/**
+ * Whether a location passes requests to an upstream. nginx then redirects a path without a trailing slash to the
+ * location's path.
+ */
 export function isProxied({ directive }: Location): boolean {
   return (directive.block ?? []).some(({ name }) => /^(proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass$/.test(name))
 }
 
-/** nginx searches a pattern anywhere in the path; the gateway compares the whole path. */
+/** Returns a pattern for the whole path, because nginx searches a pattern anywhere in the path. */
 export function wholeRegex({ kind, path }: Pick<Location, 'kind' | 'path'>): string {
   return wholePattern(kind === '~*' ? `(?i)${path}` : path)
 }

@@ -9,7 +9,7 @@ interface PrintedRoute {
   readonly policies?: Readonly<Record<string, unknown>>
 }
 
-/** The routes of the only server of a config. */
+/** Imports a config with one server, and returns its imported routes. */
 function routesOf(...lines: readonly string[]): readonly PrintedRoute[] {
   const text = `server {\n listen 8080;\n${lines.join('\n')}\n}\n`
   const result = importNginx([{ name: 'nginx.conf', text }], () => 'no files')

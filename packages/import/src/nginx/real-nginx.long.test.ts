@@ -204,7 +204,10 @@ interface Outcome {
   readonly location: string | null
 }
 
-/** The status, and the origin with the path and host that it got; of a redirect, the address without the port. */
+/**
+ * Sends a request. Returns the status, and the origin with the path and host that it got; for a redirect, the address
+ * without its port.
+ */
 async function outcomeOf(port: number, host: string, path: string): Promise<Outcome> {
   const { status, headers, body } = await request(port, { path, headers: { host } })
   const location = headers['location']
@@ -216,7 +219,10 @@ async function outcomeOf(port: number, host: string, path: string): Promise<Outc
   }
 }
 
-/** A redirect of `return` keeps the query here, as the report says. */
+/**
+ * Prints the target of a redirect, without the query of `/moved`: only the gateway keeps this query, and nginx drops
+ * it.
+ */
 function printedTarget({ protocol, hostname, pathname, search }: URL): string {
   return `${protocol}//${hostname}${pathname}${pathname === '/moved' ? '' : search}`
 }
@@ -247,7 +253,7 @@ test(
       for (const path of REQUESTS) {
         const host = `s${index}.test`
         const [expected, actual] = [await outcomeOf(port, host, path), await outcomeOf(gateway.port(), host, path)]
-        // Requests that the import does not know get 501, whatever nginx does.
+        // Requests that the importer cannot import get 501, whatever nginx responds.
         if (actual.status === 501) continue
         compared++
         assert.deepEqual(actual, expected, `seed ${seed}, ${path}\n${printServer(server, index, port, origins)}`)

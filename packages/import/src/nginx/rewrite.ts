@@ -2,12 +2,12 @@ import { compileRegex } from '@portico/regex'
 import { hasOuterChoice, isPlainPath, isRegex as isUsableRegex, wholePattern } from '../http/paths.ts'
 import type { Directive } from './directive.ts'
 
-/** A `rewrite` that can be expressed. */
+/** A `rewrite` directive that has a counterpart in the gateway. */
 export interface Rewrite {
   readonly directive: Directive
-  /** The pattern of whole paths that it changes. */
+  /** A pattern for the whole paths that the rewrite changes. */
   readonly regex: string
-  /** Whether it changes every path. */
+  /** Whether the rewrite changes every path. */
   readonly changesAll: boolean
   readonly effect: RewriteEffect
 }
@@ -19,20 +19,20 @@ type RewriteEffect =
 /** The policies of a redirect. */
 type RedirectTarget = Readonly<Record<string, unknown>>
 
-/** A new path and query of a request. */
+/** The path and query of a request after a rewrite. */
 export interface NewPath {
-  /** An expression for path and query. */
+  /** A CEL expression for the new path and query. */
   readonly expression: string
-  /** The text with which each new path begins, and whether it is the whole path. */
+  /** The text with which each new path begins. `isWhole` says that this text is the whole path. */
   readonly start: string
   readonly isWhole: boolean
-  /** Whether `proxy_pass` sends the new path as it is, without its own one: after `break`. */
+  /** Whether `proxy_pass` sends the new path unchanged, without adding its own path. This is so after `break`. */
   readonly replacesUri: boolean
-  /** The new path for a path of clients, without a query. */
+  /** Returns the new path for a path of the client, without a query. */
   pathFor(this: void, path: string): string
 }
 
-/** Reads a `rewrite`; a text says why it is not possible. */
+/** Reads a `rewrite` directive; returns the reason as a string when the directive has no counterpart. */
 export function readRewrite(directive: Directive): Rewrite | string {
   const [source = '', text = '', flag = ''] = directive.args
   const regex = wholePattern(source)
@@ -61,7 +61,10 @@ export function readRewrite(directive: Directive): Rewrite | string {
 
 const EVERY_PATH = /^(\^|\^\/|\^\(\.\*\)\$?|\^\/\(\.\*\)\$?|\^\.\*\$?|\.\*|\/|\(\.\*\))$/
 
-/** The first match of a pattern, and everything around it: a rewrite replaces the whole path. */
+/**
+ * Extends a pattern to the whole path, because a rewrite replaces the whole path. The groups are those of the pattern's
+ * first match.
+ */
 function searched(source: string): string {
   const pattern = source.replaceAll(/\(\?<(?![=!])/g, '(?P<')
   if (!pattern.startsWith('^') || hasOuterChoice(pattern)) return `^.*?(?:${pattern}).*$`
@@ -69,11 +72,14 @@ function searched(source: string): string {
 }
 
 interface Replacement {
-  /** The scheme and host as parts of an expression; null for a path alone. */
+  /** Scheme and host as expressions; null when the replacement is only a path. */
   readonly origin: { readonly scheme: string; readonly host: string } | null
-  /** The path: literal text with `${1}` for groups; null for the path and query of the client. */
+  /**
+   * The path with `${1}` for groups of the pattern; null when the replacement keeps the client's path and query
+   * (`$request_uri`).
+   */
   readonly path: string | null
-  /** The query of the replacement; null without one. */
+  /** The query of the replacement; null when the replacement has no query. */
   readonly query: string | null
   readonly keepsQuery: boolean
   readonly regex: string
@@ -97,7 +103,7 @@ function readReplacement(text: string, regex: string): Replacement | string {
   return { origin, path, query, keepsQuery: !isCut, regex }
 }
 
-/** The text of a replacement with `${1}` for groups; null when it has variables. */
+/** Returns the text of a replacement with `${1}` for groups; null when it contains variables. */
 function groupsOf(text: string): string | null {
   if (/\$(?!\d|\{\d\})|[^\x21-\x7e]|["\\]/.test(text)) return null
   return text.replaceAll(
@@ -106,7 +112,7 @@ function groupsOf(text: string): string | null {
   )
 }
 
-/** An expression for a text with groups of a pattern that fits the path. */
+/** Returns an expression for a text with groups of a pattern that fits the path. */
 function textExpression(text: string, regex: string): string {
   if (!/\$\{\d\}/.test(text)) return JSON.stringify(text)
   return `request.path.regexReplace(${JSON.stringify(regex)}, ${JSON.stringify(text)})`
@@ -147,7 +153,10 @@ function compiled(regex: string): RegExp | null {
   }
 }
 
-/** A plain redirect if the path stays or is a text, and otherwise a response whose Location is an expression. */
+/**
+ * Returns the policies of a redirect: `requestRedirect` when the path stays the same or is literal, and otherwise a
+ * response with a computed `Location`.
+ */
 function redirectTarget(replacement: Replacement, source: string, status: number): RedirectTarget {
   const { origin, path, query, keepsQuery } = replacement
   const isSame =
@@ -178,7 +187,7 @@ function originExpression(origin: Replacement['origin']): string {
   return scheme === '$scheme' ? `${start} + ${JSON.stringify(host)}` : JSON.stringify(`${scheme}://${host}`)
 }
 
-/** Patterns and replacements that leave the path as it is. */
+/** Patterns with the replacements that leave the path unchanged. */
 const KEEPS_PATH = [
   [/^(\^?\(\.\*\)\$?)$/, '${1}'],
   [/^\^?\/\(\.\*\)\$?$/, '/${1}'],

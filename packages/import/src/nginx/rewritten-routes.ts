@@ -10,7 +10,7 @@ import { isRegex, type Location, wholeRegex } from './locations.ts'
 import { responseHeaders } from './response-headers.ts'
 import { type NewPath, readRewrite, type Rewrite } from './rewrite.ts'
 
-/** A route for the requests that a `rewrite` changes, or for those of its location that it does not change. */
+/** A route for requests that a `rewrite` changes, or for requests that no `rewrite` of their location changes. */
 interface RewrittenRoute extends Content {
   readonly location: Location | null
   readonly match: HttpMatch
@@ -24,7 +24,7 @@ interface RewrittenLocation {
   scopeOf(this: void, location: Location): Scope
 }
 
-/** The routes of a location with `rewrite`; null for a location whose requests none of them changes. */
+/** Returns the routes of a location with `rewrite` directives; null when the location has none, or is internal. */
 export function rewrittenRoutes(
   { location, match, top, scopeOf }: RewrittenLocation,
   around: Surroundings,
@@ -32,7 +32,7 @@ export function rewrittenRoutes(
   const at = location.directive
   const scope = scopeOf(location)
   const directives = rewritesBeforeReturn(scope.own)
-  // Clients do not reach an internal location.
+  // Requests of clients do not reach an internal location, so its rewrites change none of them.
   if (directives.length === 0 || scope.one('internal') !== null) return null
   const block = { location, scope, at, path: null, isInside: false, before: null }
   const closed = (why: string): RewrittenRoute[] => {
@@ -65,7 +65,10 @@ export function rewrittenRoutes(
   return [...routes, { location, match, at, ...readContent(block, around) }]
 }
 
-/** The routes for `rewrite` of a server. `isComplete` says that no request gets to a location. */
+/**
+ * Returns the routes for the `rewrite` directives of a server. `isComplete` says that they take all requests, so that
+ * none reaches a location.
+ */
 export function serverRewrites(
   around: Surroundings,
   top: readonly Location[],
@@ -96,7 +99,7 @@ export function serverRewrites(
   return { routes, isComplete: false }
 }
 
-/** The rewrites that nginx gets to; marks the others. */
+/** Returns the rewrites before the first `return` of a block. Rewrites after it have no effect. */
 function rewritesBeforeReturn(block: readonly Directive[]): Directive[] {
   const returns = block.findIndex(({ name }) => name === 'return')
   return block.filter((each, index) => {
@@ -107,7 +110,10 @@ function rewritesBeforeReturn(block: readonly Directive[]): Directive[] {
   })
 }
 
-/** The rewrites, of which the first one that fits ends the others; a text says why that is not so. */
+/**
+ * Reads rewrites of which only the first match applies. Returns the reason as a string when a rewrite has no
+ * counterpart, or when later directives also apply to its result.
+ */
 function inOrder(directives: readonly Directive[], scope: Scope): Rewrite[] | string {
   const hasReturn = scope.here('return') !== null
   const found: Rewrite[] = []
@@ -122,7 +128,10 @@ function inOrder(directives: readonly Directive[], scope: Scope): Rewrite[] | st
   return found
 }
 
-/** The match for requests of a location that a rewrite changes; null when there are none, undefined when it is not known. */
+/**
+ * Returns a match for the requests of a location that a rewrite changes; null when it changes none, undefined when
+ * routes cannot express the match.
+ */
 function commonMatch(
   match: HttpMatch,
   { regex, changesAll }: Rewrite,
@@ -144,7 +153,7 @@ function commonMatch(
   return takesAll(regex, location.path) ? match : patternWithin(regex, path.path)
 }
 
-/** Whether a pattern fits every path that begins with a text: the pattern is a part of the text, and then anything. */
+/** Whether a pattern fits every path that begins with a text: the pattern is a start of this text, followed by `.*`. */
 function takesAll(regex: string, start: string): boolean {
   const literal = literalStart(regex)
   if (literal === '' || !start.startsWith(literal)) return false
@@ -155,11 +164,11 @@ function takesAll(regex: string, start: string): boolean {
 
 interface RewriteTargets extends Omit<RewrittenLocation, 'match' | 'location'> {
   readonly location: Location | null
-  /** The directives around the rewrite. */
+  /** The directives of the block that contains the rewrite. */
   readonly scope: Scope
 }
 
-/** The content of requests after a rewrite that leads to a redirect, or to a location. */
+/** Reads how requests are served after a rewrite: by a redirect, or by the location of the new path. */
 function contentAfter(rewrite: Rewrite, targets: RewriteTargets, around: Surroundings): Content {
   const { directive, effect } = rewrite
   const { scope, top, scopeOf } = targets
@@ -179,7 +188,7 @@ function contentAfter(rewrite: Rewrite, targets: RewriteTargets, around: Surroun
   )
 }
 
-/** Whether a location may rewrite the new path once more. */
+/** Whether a location may rewrite the new path again. */
 function hasRewrites({ directive }: Location, path: NewPath): boolean {
   const rewritten: HttpMatch = { ...ANY_MATCH, path: { kind: path.isWhole ? 'exact' : 'start', path: path.start } }
   return (directive.block ?? []).some((each) => {
@@ -189,11 +198,11 @@ function hasRewrites({ directive }: Location, path: NewPath): boolean {
   })
 }
 
-/** The location that all new paths lead to; null when that depends on the request. */
+/** Returns the location that serves every new path; null when the location depends on the request. */
 function targetOf({ start, isWhole }: NewPath, top: readonly Location[]): Location | null {
   if (!start.startsWith('/')) return null
   const all = flattened(top).filter((each) => !isRegex(each))
-  // nginx adds a slash to such a path.
+  // If only a location with a trailing slash exists, nginx redirects the path to the same path with the slash.
   if (all.some(({ path }) => path === `${start}/`)) return null
   if (isWhole) return chosenLocation(start, top)
   const target = prefixChain(start, top).at(-1)

@@ -8,16 +8,16 @@ import { flattened, isReached, locationMatches } from './location-order.ts'
 import { isPrefix, isProxied, isRegex, type Location, readLocations } from './locations.ts'
 import { rewrittenRoutes, serverRewrites } from './rewritten-routes.ts'
 
-/** A location, and one of its routes without a hostname. The first route that fits a request takes the request. */
+/** A route of a location, without hostnames. The first route that fits a request takes the request. */
 export interface LocationRoute extends Content {
-  /** Null for requests that no location takes, or that a `rewrite` of the server takes. */
+  /** The location of the route; null for requests that no location takes, or that a `rewrite` of the server takes. */
   readonly location: Location | null
   readonly match: HttpMatch
   readonly name: string
   readonly at: Directive
 }
 
-/** The routes of a server, in the order in which nginx tries them. */
+/** Returns the routes of a server, in the order in which nginx tries them. */
 export function readRoutes({ server, ...others }: Omit<Surroundings, 'named'>): LocationRoute[] {
   const scope = new Scope(server.block ?? [], others.http)
   const { top, named } = readLocations(server)
@@ -76,7 +76,7 @@ function clientBlock(location: Location, server: Scope): Parameters<typeof readC
   }
 }
 
-/** The directives of a location, within those of the locations around it. */
+/** Returns the directives of a location; outer locations and the server are the outer levels. */
 function scopeOf({ directive, parent }: Location, server: Scope): Scope {
   return new Scope(directive.block ?? [], parent === null ? server : scopeOf(parent, server))
 }
@@ -93,7 +93,10 @@ function uniqueName(text: string, names: Set<string>): string {
   return name
 }
 
-/** nginx adds a slash to a path that a proxied location has with a slash. */
+/**
+ * Returns a redirect to the path of a proxied location, for requests whose path lacks the trailing slash, as nginx
+ * does.
+ */
 function slashRedirect(location: Location, top: readonly Location[]): Omit<LocationRoute, 'name'>[] {
   const { directive, parent } = location
   if (!isProxied(location) || isRegex(location) || location.path === '/' || !location.path.endsWith('/')) return []
@@ -102,7 +105,7 @@ function slashRedirect(location: Location, top: readonly Location[]): Omit<Locat
   if (siblings.some((each) => !isRegex(each) && each.path === path) || !isReached({ kind: '=', path, parent }, top))
     return []
   if (parent !== null && !path.startsWith(parent.path)) return []
-  // An exact location and a prefix of one path share their redirect.
+  // An exact location and a prefix location with the same path need only one redirect.
   if (
     location.kind === '=' &&
     siblings.some((each) => isPrefix(each) && each.path === location.path && isProxied(each))
@@ -119,7 +122,7 @@ function isInternal({ directive, parent }: Location): boolean {
   return directive.block?.some(({ name }) => name === 'internal') === true || (parent !== null && isInternal(parent))
 }
 
-/** The routes in the config. */
+/** Prints the routes for the config. */
 export function printRoutes(
   routes: readonly LocationRoute[],
   hostnames: readonly string[],
