@@ -3,13 +3,13 @@ import type { Condition } from '../http/conditions.ts'
 import type { PathCondition } from '../http/model.ts'
 import { escapeRegex, exactPath, isRegex, pathPattern, pathStart, wholePattern } from '../http/paths.ts'
 
-/** The facts about each request of a port. */
+/** Properties that all requests on a port share. */
 export interface PortFacts {
   readonly isTls: boolean
   readonly port: number
 }
 
-/** Reads a test such as `path_beg -i /api /v1` into a condition. */
+/** Reads the test of an acl, such as `path_beg -i /api /v1`, as a condition. */
 export function readTest(words: readonly string[], facts: PortFacts): Condition {
   const [fetch = '', ...rest] = words
   const { flags, method, values } = readFlags(rest)
@@ -28,7 +28,7 @@ export function readTest(words: readonly string[], facts: PortFacts): Condition 
     })
   }
   if (name === 'method') return any((value) => ({ kind: 'method', method: value }))
-  // A URL has a query too, so only its start is that of a path.
+  // The samples `url` and `pathq` contain the query, so only a test for their start is a test of the path.
   if (name === 'path' || ((name === 'url' || name === 'pathq') && way === 'beg'))
     return any((value) => pathCondition(value, way, lower))
   const isHost = (name === 'hdr' && argument.toLowerCase() === 'host') || name === 'ssl_fc_sni' || name === 'base_host'
@@ -74,10 +74,10 @@ function readFlags(words: readonly string[]): { flags: Set<string>; method: stri
 }
 
 interface Fetch {
-  /** `path`, `hdr` and so on, without a suffix. */
+  /** The name of the sample without its suffix, such as `path` or `hdr`. */
   readonly name: string
   readonly argument: string
-  /** `beg` of `path_beg`; empty for an exact comparison. */
+  /** The kind of comparison in the sample's name, such as `beg` in `path_beg`; empty for an exact comparison. */
   readonly suffix: string
   readonly converters: readonly string[]
 }
@@ -131,7 +131,7 @@ function hostCondition(value: string, way: string): Condition {
   return { kind: 'header', header: { name: ':authority', value: { regex } } }
 }
 
-/** A pattern for the whole value; null for ways of comparison that have none. */
+/** Returns a pattern for the whole value; null when the kind of comparison cannot be a pattern. */
 function patternOf(value: string, way: string, isCaseless: boolean): string | null {
   const flags = isCaseless ? '(?i)' : ''
   const text = escapeRegex(value)
@@ -164,7 +164,10 @@ const PREDEFINED: Readonly<Record<string, readonly string[]>> = {
   ...{ LOCALHOST: ['src', '127.0.0.1/8', '::1'], HTTP: ['always_true'], HTTP_URL_SLASH: ['path', '-m', 'beg', '/'] },
 }
 
-/** Reads `if a !b or { path /c }` and `unless …`; a condition that always holds without either. */
+/**
+ * Reads the condition of a line, such as `if a !b or { path /c }` or `unless …`. A line without a condition always
+ * applies.
+ */
 export function readCondition(
   words: readonly string[],
   acls: ReadonlyMap<string, readonly (readonly string[])[]>,

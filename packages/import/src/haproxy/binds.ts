@@ -2,13 +2,13 @@ import type { Certificate } from '../http/model.ts'
 import type { PortFacts } from './acls.ts'
 import type { Proxy } from './proxies.ts'
 
-/** A port of a frontend. */
+/** A port that a frontend opens. */
 export interface Bind extends PortFacts {
   readonly address: string | null
   readonly certificates: readonly Certificate[] | null
 }
 
-/** Reads the `bind` lines; ports with a range, sockets and UDP are reported. */
+/** Reads the `bind` lines of a frontend. Sockets, UDP and ranges of ports are reported as not carried. */
 export function readBinds({ lines }: Proxy): Bind[] {
   return lines
     .filter(({ name }) => name === 'bind')

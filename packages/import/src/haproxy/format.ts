@@ -1,16 +1,16 @@
-/** Texts with samples of HAProxy (`%[src]`), as CEL. */
+/** Converts texts that contain HAProxy samples, such as `%[src]`, to CEL. */
 
 const SAMPLES: Readonly<Record<string, string>> = {
   ...{ src: 'source.address', method: 'request.method', path: 'request.path', pathq: 'request.pathAndQuery' },
   ...{ url: 'request.pathAndQuery', 'capture.req.uri': 'request.pathAndQuery', 'capture.req.method': 'request.method' },
 }
 
-/** The literal text; null when it has samples. */
+/** Returns the text without escapes; null when the text has samples. */
 export function literalFormat(text: string): string | null {
   return /%/.test(text.replaceAll('%%', '')) ? null : text.replaceAll('%%', '%')
 }
 
-/** A CEL expression for a text with samples; null when one of them has no counterpart. */
+/** Returns a CEL expression for a text with samples; null when a sample has no counterpart. */
 export function formatExpression(text: string): string | null {
   const parts: string[] = []
   let rest = ''
@@ -40,7 +40,7 @@ function sampleExpression(sample: string): string | null {
   return null
 }
 
-/** Seconds of `5s`, `10000` (milliseconds), `1m`; null for other texts. */
+/** Returns the seconds of a HAProxy time such as `5s`, `1m`, or `10000` (milliseconds); null for other texts. */
 export function secondsOf(text: string): number | null {
   const found = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text)
   return found === null ? null : Number(found[1]) * (UNITS[found[2] ?? 'ms'] ?? 0)

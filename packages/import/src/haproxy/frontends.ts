@@ -10,10 +10,10 @@ import { readRequestRules, reply, type RequestRules, type Step } from './request
 import type { Servers } from './servers.ts'
 import type { Userlists } from './users.ts'
 
-/** The backends by name, with their servers. */
+/** The backends of the config by name, each with its servers. */
 export type Backends = ReadonlyMap<string, { readonly proxy: Proxy; readonly servers: Servers }>
 
-/** The ports of a `frontend` or `listen`. */
+/** Reads the ports that a `frontend` or `listen` opens, with their rules. */
 export function readFrontend(proxy: Proxy, backends: Backends, users: Userlists): HttpPort[] {
   return readBinds(proxy).map((bind) => {
     const rules = readRequestRules(proxy, bind, users)
@@ -56,7 +56,7 @@ interface Surroundings {
   readonly outer: RequestRules
 }
 
-/** The entries for `use_backend`, `default_backend` and own servers. */
+/** Returns the entries for `use_backend`, for `default_backend`, and for the servers of a `listen`. */
 function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundings): Entry[] {
   const acls = readAcls(proxy)
   const found: Entry[] = []
@@ -86,7 +86,7 @@ function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundi
     const inner = target.proxy === proxy ? null : readRequestRules(target.proxy, bind, users)
     for (const step of inner?.steps ?? []) {
       const both: Condition = { kind: 'all', of: [condition, step.condition] }
-      // A denial that is no route closes what it may deny.
+      // When routes cannot express a denial, all requests that it may deny are denied.
       const wide = step.denial === undefined ? null : (widened(both) ?? condition)
       found.push({
         ...{ condition: both, action: step.action },
@@ -134,12 +134,15 @@ function actionOf(
   }
 }
 
-/** Without the policy about the Host, which another one sets. */
+/** Leaves out `hostRewrite`, because a `urlRewrite` of the request rules already sets the `Host`. */
 function withoutHost(policies: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(policies).filter(([name]) => name !== 'hostRewrite'))
 }
 
-/** Policies of the frontend and the backend; the lists of headers are joined. */
+/**
+ * Joins the policies of a frontend and a backend. Their header changes are joined; of other policies, the backend's
+ * policy is kept.
+ */
 function mergePolicies(
   outer: Readonly<Record<string, unknown>>,
   inner: Readonly<Record<string, unknown>>,

@@ -14,12 +14,12 @@ import { whyUnknown } from './request-rules.ts'
 import { readServers } from './servers.ts'
 import { readUserlists } from './users.ts'
 
-/** Imports configs of HAProxy; several files are read as one. */
+/** Imports HAProxy configs. Several files are read as one. */
 export function importHaproxy(sources: readonly SourceText[]): ImportResult {
   return problemsOf(() => importSources(sources))
 }
 
-/** Lines that limit access. */
+/** Whether a line of this name restricts access, so that the import report marks it as protection. */
 const isProtection = (name: string): boolean =>
   /^(acl|http-request|tcp-request|http-after-response|user|block|reqdeny|reqideny|force-persist)$/.test(name)
 

@@ -3,7 +3,9 @@ import type { Section } from './parse.ts'
 const PROCESS = 'a setting of the process of HAProxy'
 const LOGS = 'docs/logs-and-metrics.md'
 
-/** Says of lines without an effect on requests why they are not carried; those that are read later replace the notes. */
+/**
+ * Sets notes on lines that have no effect on requests. A note stays only if no later step of the import reads the line.
+ */
 export function noteKnownLines(sections: readonly Section[]): void {
   for (const { head, kind, lines } of sections) {
     if (kind === 'global') head.carried()

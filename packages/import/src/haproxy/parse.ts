@@ -1,10 +1,10 @@
 import { checkSize, MOST_NODES, SourceError, type SourceText } from '../core/source.ts'
 import { Statement } from '../core/statement.ts'
 
-/** A section of a config: its head (`frontend web`) and its lines. */
+/** A section of a HAProxy config: its first line, such as `frontend web`, and the lines after it. */
 export interface Section {
   readonly head: Statement
-  /** `frontend`, `defaults` and so on. */
+  /** The keyword of the section, such as `frontend` or `defaults`. */
   readonly kind: string
   readonly name: string
   readonly lines: readonly Statement[]
@@ -15,7 +15,7 @@ const SECTIONS = new Set([
   ...['http-errors', 'cache', 'ring', 'fcgi-app', 'log-forward', 'log-profile', 'crt-store', 'traces', 'acme'],
 ])
 
-/** Parses a config into sections. Throws a `SourceError` for a broken text. */
+/** Parses a HAProxy config into sections. Throws a `SourceError` when the text is not valid. */
 export function parseHaproxy(source: SourceText): Section[] {
   checkSize(source)
   const sections: { head: Statement; kind: string; name: string; lines: Statement[] }[] = []
@@ -24,7 +24,7 @@ export function parseHaproxy(source: SourceText): Section[] {
     const at = { file: source.name, line: index + 1, column: line.search(/\S|$/) + 1 }
     const words = wordsOf(line, (column, message) => new SourceError({ ...at, column }, message))
     const [name, ...args] = words
-    // Conditions of the file itself, such as `.if defined(X)`.
+    // A blank line or a comment has no words.
     if (name === undefined) continue
     if (++count > MOST_NODES) throw new SourceError(at, `found more than ${MOST_NODES} lines`)
     const statement = new Statement({ name, args, at, block: null, text: shownText(name, args) })
@@ -42,7 +42,7 @@ export function parseHaproxy(source: SourceText): Section[] {
   return sections
 }
 
-/** The words of a line: quotes, backslashes and comments as HAProxy reads them. */
+/** Splits a line into words. Handles quotes, backslashes and comments as HAProxy does. */
 export function wordsOf(line: string, problem: (column: number, message: string) => Error): string[] {
   const words: string[] = []
   let word: string | null = null
@@ -74,7 +74,7 @@ export function wordsOf(line: string, problem: (column: number, message: string)
 
 const ESCAPES: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' }
 
-/** Lines whose arguments may be shown; others may contain secrets. */
+/** Lines whose arguments the import report may show. Arguments of other lines may contain secrets. */
 const PUBLIC = new Set([
   ...SECTIONS,
   ...[
@@ -91,7 +91,7 @@ const PUBLIC = new Set([
   ],
   ...['retries', 'retry-on', 'log', 'daemon', 'nbthread', 'chroot', 'errorfile', 'compression', 'cookie'],
 ])
-/** The number of arguments that are shown for other lines. */
+/** The number of arguments that the import report may show, for lines whose other arguments may contain secrets. */
 const SHOWN: Readonly<Record<string, number>> = {
   ...{ server: 2, acl: 2, 'http-request': 2, 'http-response': 2, stats: 1, 'default-server': 0, 'server-template': 3 },
   ...{ 'tcp-request': 2, 'http-check': 1, filter: 1, 'stick-table': 2, stick: 1 },

@@ -2,17 +2,17 @@ import { SourceError } from '../core/source.ts'
 import type { Statement } from '../core/statement.ts'
 import type { Section } from './parse.ts'
 
-/** A `frontend`, `backend` or `listen` with the lines of its defaults before its own. */
+/** A `frontend`, `backend` or `listen` section, and the lines that it inherits from a `defaults` section. */
 export interface Proxy {
   readonly head: Statement
   readonly kind: string
   readonly name: string
   readonly lines: readonly Statement[]
-  /** The lines that the defaults give. */
+  /** The lines of the `defaults` section that applies to this section. */
   readonly inherited: readonly Statement[]
 }
 
-/** The proxies of a config, in their order. */
+/** Returns the proxies of a config in the order of the file. */
 export function readProxies(sections: readonly Section[]): Proxy[] {
   const named = new Map<string, readonly Statement[]>()
   let current: readonly Statement[] = []
@@ -36,21 +36,21 @@ export function readProxies(sections: readonly Section[]): Proxy[] {
   return found
 }
 
-/** The last line of the name, with those of the defaults; null without. */
+/** Returns the last line with a name, in the section or else in its `defaults`; null when both have none. */
 export function lastLine({ lines, inherited }: Proxy, name: string, first?: string): Statement | null {
   const fits = (line: Statement): boolean => line.name === name && (first === undefined || line.args[0] === first)
   return lines.findLast(fits) ?? inherited.findLast(fits) ?? null
 }
 
-/** Whether the proxy forwards bytes instead of requests. */
+/** Whether the proxy forwards TCP connections instead of HTTP requests. */
 export function isTcp(proxy: Proxy): boolean {
   const mode = lastLine(proxy, 'mode')
   mode?.carried()
-  // Without a mode, HAProxy forwards bytes.
+  // HAProxy forwards TCP connections when no mode is set.
   return mode?.args[0] !== 'http'
 }
 
-/** The tests of each acl; several lines of a name are alternatives. */
+/** Returns the tests of each acl by name. Several lines with one name are alternatives. */
 export function readAcls({ lines, inherited }: Proxy): Map<string, (readonly string[])[]> {
   const acls = new Map<string, (readonly string[])[]>()
   for (const { name, args } of [...inherited, ...lines]) {

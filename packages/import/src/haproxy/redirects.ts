@@ -6,7 +6,10 @@ const STATUSES = [301, 302, 303, 307, 308]
 const TARGET =
   /^(?:(https?):\/\/(%\[(?:req\.)?hdr\(host\)[^\]]*\]|[a-zA-Z0-9.-]+(?::\d{1,5})?))?(%\[(?:capture\.req\.uri|url|pathq)\]|\/[^%?#\s]*)?$/
 
-/** Reads `scheme https`, `prefix URL` and `location URL`; a text says why it is not possible. */
+/**
+ * Reads a redirect rule: `scheme https`, `prefix URL` or `location URL`. Returns the reason as a string when the rule
+ * has no counterpart.
+ */
 export function readRedirect(line: Statement, words: readonly string[]): Action | string {
   const [kind = '', target = '', ...options] = words
   const at = options.indexOf('code')

@@ -8,26 +8,31 @@ import { lastLine, type Proxy, readAcls } from './proxies.ts'
 import { readRedirect } from './redirects.ts'
 import { readUsers, type Userlists } from './users.ts'
 
-/** A rule that answers requests. */
+/** A request rule that responds to requests. */
 export interface Step {
   readonly condition: Condition
   readonly line: Statement
   readonly action: Action
-  /** An expression that is true for requests that the rule denies; null for other rules. */
+  /** An expression that is true for requests that the rule denies; absent for rules that do not deny requests. */
   readonly denial?: string
 }
 
-/** The rules of a proxy that run before its backend is chosen, or before its server is called. */
+/**
+ * The request rules of a frontend, which run before a backend is chosen, or of a backend, which run before a server is
+ * called.
+ */
 export interface RequestRules {
   readonly steps: readonly Step[]
-  /** Expressions; a request for which one of them is true is denied. */
+  /** CEL expressions; a request is denied if one of them is true. */
   readonly denials: readonly string[]
-  /** Whether a denial could not be expressed, so that no request may pass. */
+  /** Whether no request may pass, because a denial could not be expressed. */
   readonly isClosed: boolean
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Conditions on counters limit clients; they become no routes. */
+/**
+ * Matches conditions on counters, such as request rates. Rules with such conditions limit clients, and are not carried.
+ */
 const COUNTERS =
   /\b(sc\d?_|src_(conn|http|get|inc|clr|bytes|sess|kbytes|updt)|be_|fe_|nbsrv|table_|queue|connslots|rate)/
 
@@ -145,7 +150,7 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
   return { steps, denials, isClosed, policies: found }
 }
 
-/** Headers that the gateway sends by itself. */
+/** Headers that the gateway sets itself. */
 const OWN_HEADERS = new Set([
   'x-forwarded-for',
   'x-forwarded-proto',
@@ -155,7 +160,7 @@ const OWN_HEADERS = new Set([
   'upgrade',
 ])
 
-/** An action that responds with a status. */
+/** Returns a route action that responds with a status instead of calling a backend. */
 export function reply(line: Statement, status: number, body?: string): Action {
   return {
     ...{ name: `${line.name}-${line.at.line}`, at: line.at, source: line.text, backends: [] },
@@ -164,7 +169,7 @@ export function reply(line: Statement, status: number, body?: string): Action {
   }
 }
 
-/** Whether the condition reads the address of the client, so that routes cannot express it. */
+/** Whether a condition depends on the client's address, which routes cannot match. */
 function readsAddress(condition: Condition): boolean {
   if (condition.kind === 'all' || condition.kind === 'any') return condition.of.some(readsAddress)
   return condition.kind === 'not' ? readsAddress(condition.of) : condition.kind === 'address'

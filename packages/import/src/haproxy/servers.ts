@@ -5,14 +5,14 @@ import { hostPortOf } from '../http/addresses.ts'
 import { secondsOf } from './format.ts'
 import { lastLine, type Proxy } from './proxies.ts'
 
-/** The servers of a backend, as backends of a route, and their policies. */
+/** The servers of a HAProxy backend, in the form of a route's backends and policies. */
 export interface Servers {
   readonly backends: readonly object[]
   readonly addresses: readonly string[]
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Reads the servers of a `backend` or `listen`; their list is empty when none can be used. */
+/** Reads the servers of a `backend` or `listen`. The list is empty when no server can be imported. */
 export function readServers(proxy: Proxy): Servers {
   const standard = [...proxy.inherited, ...proxy.lines].filter(({ name }) => name === 'default-server')
   for (const each of standard) each.changed('health checks are replaced by a health policy: docs/backends.md')
@@ -48,7 +48,10 @@ function timeout(line: Statement | null, field: string, note: string): object | 
   return { [field]: durationText(Math.min(seconds, 86_400)) }
 }
 
-/** Retries on statuses; failed connections are tried at other addresses anyway. */
+/**
+ * Returns the retry policy for `retry-on`. Failed connections need no policy, because the gateway always tries other
+ * addresses.
+ */
 function retryOf(proxy: Proxy): object | undefined {
   const on = lastLine(proxy, 'retry-on')
   const retries = lastLine(proxy, 'retries')
@@ -138,7 +141,10 @@ function readServer(line: Statement, shared: readonly string[]): { host: string;
   return { host, backend }
 }
 
-/** Null for an address that has no port: HAProxy uses the port of the client's connection then. */
+/**
+ * Returns the address as `host:port`. Null for an address without a port, for which HAProxy uses the port of the
+ * client's connection.
+ */
 function serverAddress(address: string, port: number): string | null {
   const socket = /^(?:unix@)?(\/[\w./-]+)$/.exec(address)
   return socket === null ? hostPortOf(address.replace(/^ipv[46]@/, ''), port) : `unix:${socket[1]}`

@@ -1,6 +1,9 @@
 import type { Section } from './parse.ts'
 
-/** The users of each `userlist`, as lines of htpasswd; a text says why a list cannot be used. */
+/**
+ * The users of each `userlist` as lines of an htpasswd file, or the reason as a string when the list cannot be
+ * imported.
+ */
 export type Userlists = ReadonlyMap<string, readonly string[] | string>
 
 export function readUserlists(sections: readonly Section[]): Userlists {
@@ -35,7 +38,10 @@ export function readUserlists(sections: readonly Section[]): Userlists {
   )
 }
 
-/** The policy of `auth realm R unless { http_auth(list) }`; a text says why it is not possible. */
+/**
+ * Reads `auth realm R unless { http_auth(list) }` as a policy; returns the reason as a string when the policy cannot be
+ * imported.
+ */
 export function readUsers(
   words: readonly string[],
   tail: readonly string[],

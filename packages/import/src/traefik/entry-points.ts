@@ -1,13 +1,13 @@
 import type { Field } from '../core/yaml-field.ts'
 import { textsOf } from '../chain/field-directive.ts'
 
-/** A port of the static configuration. */
+/** An entry point of Traefik's static configuration: a named port. */
 export interface EntryPoint {
   readonly name: string
   readonly port: number
   readonly address: string | null
   readonly hasTls: boolean
-  /** A redirect of all requests to another entry point. */
+  /** A redirect of all requests to another entry point; null when requests are not redirected. */
   readonly redirect: { readonly to: string; readonly status: number; readonly at: Field } | null
   readonly middlewares: readonly string[]
 }
@@ -54,7 +54,7 @@ function readEntryPoint(name: string, field: Field): EntryPoint | null {
   }
 }
 
-/** The port of an entry point that the files do not define; null for unknown names. */
+/** Returns an entry point that Traefik defines by default; null for unknown names. */
 export function standardEntryPoint(name: string): EntryPoint | null {
   const port = STANDARD[name]
   return port === undefined ? null : { name, port, address: null, hasTls: false, redirect: null, middlewares: [] }

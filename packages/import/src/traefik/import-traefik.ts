@@ -16,7 +16,7 @@ import { directiveOf, textsOf } from '../chain/field-directive.ts'
 import { entriesOfRouter, readRouters, type Router } from './routers.ts'
 import { readServices, type Services } from './services.ts'
 
-/** Imports files of Traefik in YAML: dynamic configuration, and the static one with its entry points. */
+/** Imports Traefik files in YAML: the dynamic configuration, and the static configuration with its entry points. */
 export function importTraefik(sources: readonly SourceText[]): ImportResult {
   return problemsOf(() => importSources(sources))
 }
@@ -54,7 +54,7 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
   return { config: { binds: printPorts(ports) }, report, behavior: behaviorOf(ports, secrets.examples) }
 }
 
-/** The entry points of the files, and the standard ones that routers name. */
+/** Returns the entry points that the files define. Without such, returns the default entry points that routers name. */
 function pointsOf(roots: readonly Field[], routers: readonly Router[]): EntryPoint[] {
   const defined = readEntryPoints(roots)
   if (defined.length > 0) {
@@ -146,7 +146,7 @@ function readCertificate(roots: readonly Field[]): Omit<Certificate, 'hostname'>
   }
 }
 
-/** Says why the other sections are not carried. */
+/** Sets notes on the sections of a file that are not imported. */
 function noteSections(root: Field): void {
   for (const [name, note] of Object.entries(NOTES)) root.get(name)?.notCarried(note)
 }

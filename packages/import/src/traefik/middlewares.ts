@@ -10,16 +10,16 @@ import { isSettable } from '../http/header-names.ts'
 import { isPlainPath } from '../http/paths.ts'
 import { directiveOf, textsOf } from '../chain/field-directive.ts'
 
-/** The middlewares of all files by name. */
+/** The middlewares of all files, by name. */
 export type Middlewares = ReadonlyMap<string, Field>
 
 export interface PortFacts {
   readonly isTls: boolean
-  /** A variable for a secret of a field. */
+  /** Returns an environment variable in place of the secret in a field. */
   secret(this: void, field: Field, name: string): string
 }
 
-/** The handlers of a list of middlewares, in their order. */
+/** Returns the handlers for a list of middlewares, in the order of the list. */
 export function readMiddlewares(
   names: readonly string[],
   known: Middlewares,
@@ -182,7 +182,7 @@ function stripRoutes(directive: Directive, prefixes: readonly string[]) {
         handlers: [path((state) => ({ ...state, prefix: '/', cut: null }))],
       },
       { ...base, condition: fits('start', `${prefix}/`), handlers: [path((state) => withoutPrefix(state, prefix))] },
-      // Traefik adds the slash that a path such as /apix would lose.
+      // When a stripped prefix such as `/api` leaves a path without a slash, as for `/apix`, Traefik adds the slash.
       {
         ...base,
         condition: fits('start', prefix),
@@ -224,7 +224,7 @@ function redirect(
   })
 }
 
-/** Patterns that change the scheme or the host and keep the rest. */
+/** Reads a `redirectRegex` that changes the scheme or the host and keeps the path. */
 function redirectRegex(directive: Directive, options: Field, { isTls }: PortFacts): Handler[] {
   const [regex, target] = [options.get('regex')?.text ?? '', options.get('replacement')?.text ?? '']
   const status = options.get('permanent')?.isTrue === true ? 301 : 302
@@ -403,7 +403,10 @@ function forwardAuth(options: Field, close: (why: string) => Handler[]): Handler
   ]
 }
 
-/** `average` requests in `period`, and `burst` at once; null when the key is not the address of the client. */
+/**
+ * Reads a rate limit: `average` requests in each `period`, with at most `burst` at once. Null when clients are not
+ * counted by their address.
+ */
 function limitOf(options: Field): object | null {
   if (options.get('sourceCriterion') !== null) return null
   const average = options.get('average')?.number ?? 0

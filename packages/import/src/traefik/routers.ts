@@ -13,20 +13,20 @@ import { directiveOf, textsOf } from '../chain/field-directive.ts'
 import { readRule } from './rule.ts'
 import type { Service, Services } from './services.ts'
 
-/** A router with its rule. */
+/** A router of Traefik with its rule. */
 export interface Router {
   readonly name: string
   readonly field: Field
   readonly rule: Condition
   readonly priority: number
-  /** Empty for all entry points. */
+  /** The entry points of the router; empty for all entry points. */
   readonly entryPoints: readonly string[]
   readonly hasTls: boolean
   readonly middlewares: readonly string[]
   readonly service: string
 }
 
-/** The routers of all files; those with a higher priority, or a longer rule, come first. */
+/** Returns the routers of all files. Routers with a higher priority come first, then routers with a longer rule. */
 export function readRouters(roots: readonly Field[]): Router[] {
   return roots
     .flatMap((root) =>
@@ -61,11 +61,11 @@ interface Surroundings {
   readonly middlewares: Middlewares
   readonly services: Services
   readonly facts: PortFacts
-  /** Middlewares of the entry point. */
+  /** The middlewares of the entry point, which run before those of the router. */
   readonly first: readonly string[]
 }
 
-/** The entries of a router on one port. */
+/** Returns the entries of a router on one port. */
 export function entriesOfRouter(router: Router, { middlewares, services, facts, first }: Surroundings): Entry[] {
   const rule = router.field.get('rule') ?? router.field
   const directive: Directive = { ...directiveOf(rule, 'router'), text: router.name }

@@ -5,7 +5,7 @@ import { exactPath, isRegex, pathPattern, pathStart, wholePattern } from '../htt
 
 const MOST_DEPTH = 32
 
-/** Reads a rule such as ``Host(`a`) && !PathPrefix(`/x`)``; an unknown condition for a broken one. */
+/** Reads a rule such as ``Host(`a`) && !PathPrefix(`/x`)``. An invalid rule becomes an unknown condition. */
 export function readRule(text: string): Condition {
   const tokens = text.match(/`[^`]*`|"(?:\\.|[^"\\])*"|[A-Za-z]+|&&|\|\||[!(),]|\S/g) ?? []
   const reader = new Reader(tokens)

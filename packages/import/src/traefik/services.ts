@@ -2,7 +2,7 @@ import { withoutAbsent } from '../core/config-yaml.ts'
 import type { Field } from '../core/yaml-field.ts'
 import { hostPortOf } from '../http/addresses.ts'
 
-/** The backends of a service and their policies; a text says why a service cannot be imported. */
+/** The backends of a Traefik service, and the policies of routes to the service. */
 export interface Service {
   readonly backends: readonly { readonly host: string; readonly weight: number; readonly policies: object | null }[]
   readonly policies: Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ export interface Service {
 
 export type Services = (name: string) => Service | string
 
-/** The services of all files by name. */
+/** The services of all files, by name. */
 export function readServices(roots: readonly Field[]): Services {
   const sections = roots.flatMap((root) => root.get('http')?.get('services')?.members ?? [])
   const transports = new Map(roots.flatMap((root) => root.get('http')?.get('serversTransports')?.members ?? []))
@@ -144,7 +144,7 @@ function readWeighted(field: Field, inner: Services): Service | string {
   }
   const [first] = parts
   if (first === undefined) return 'the service has no services'
-  // Each service has the same share of each of its servers.
+  // The weight of a service is divided equally among its servers.
   const backends = parts.flatMap(({ backends: list }, at) => {
     const sum = list.reduce((total, { weight }) => total + weight, 0)
     const scale = parts.reduce((total, each) => total * Math.max(each.backends.length, 1), 1)
