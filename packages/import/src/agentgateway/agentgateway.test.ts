@@ -148,7 +148,7 @@ test('a target with the name of a virtual model closes the virtual model, also w
   )
   const entry = report.find(({ name }) => name.endsWith('targets[0].model'))
   assert.equal(entry?.verdict, 'not carried')
-  assert.match(entry?.note ?? '', /no model alone has this name/)
+  assert.match(entry?.note ?? '', /the target must be a model that is not a virtual model/)
 })
 
 test('a virtual model with the name of a model is not carried', () => {

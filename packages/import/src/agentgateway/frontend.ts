@@ -20,7 +20,7 @@ const HTTP_MEMBERS = [
 
 const http: Members = {
   ...Object.fromEntries(HTTP_MEMBERS.map((name) => [name, scalar])),
-  http1HeaderCase: missing('header names are in lower case'),
+  http1HeaderCase: missing('Portico sends header names in lower case'),
 }
 
 const version = choice({ TLS_V1_2: '1.2', TLS_V1_3: '1.3' })
@@ -54,11 +54,15 @@ const TABLE: PolicyTable = {
   networkExtAuthz: reader(
     'networkAuthorization',
     'protection',
-    missing('authorizers of connections are not available'),
+    missing('Portico has no authorizer for TCP connections'),
   ),
   proxyProtocol: reader('proxyProtocol', 'protection', proxyProtocol),
   proxy: reader('proxyProtocol', 'protection', proxyProtocol),
-  connect: reader('http', 'extra', missing('tunnels of clients: docs/policies/traffic-upgrades.md')),
+  connect: reader(
+    'http',
+    'extra',
+    missing('configure CONNECT tunnels with an upgrades policy: docs/policies/traffic-upgrades.md'),
+  ),
   accessLog: reader('accessLog', 'extra', accessLog),
   logging: reader('accessLog', 'extra', accessLog),
   tracing: reader('tracing', 'extra', tracing),

@@ -48,9 +48,10 @@ function importFile(source: SourceText, checks: GatewayChecks): ImportedConfig {
   const field = root.get('llm')
   const read = field === null || frontend.status !== null ? null : readLlm(field, scope, shared)
   const isTaken = binds.some(({ port }) => port === read?.port)
-  if (isTaken) field?.notCarried('another bind has this port', true)
+  if (isTaken) field?.notCarried('an earlier bind has this port', true)
   const llm = isTaken ? null : read
-  if (frontend.status !== null) field?.notCarried('frontendPolicies are not complete, so the port is not opened', true)
+  if (frontend.status !== null)
+    field?.notCarried('frontendPolicies cannot be imported as a whole, so the port is not opened', true)
   if (binds.length === 0 && llm === null)
     throw new SourceError(root.at, 'found no port that can be imported, expected binds, gateways, llm or mcp')
   named.noteUnused()
@@ -71,10 +72,10 @@ function importFile(source: SourceText, checks: GatewayChecks): ImportedConfig {
 }
 
 const SECTIONS: Readonly<Record<string, string>> = {
-  services: 'services of a mesh: backends have their addresses',
-  workloads: 'workloads of a mesh: backends have their addresses',
-  routeGroups: 'routes are not delegated: write them into the listeners',
-  ui: 'the web UI is on the admin server: docs/ui.md',
+  services: 'Portico does not discover services of a mesh; configure their addresses in backends',
+  workloads: 'Portico does not discover workloads of a mesh; configure their addresses in backends',
+  routeGroups: 'Portico has no route groups; write the routes into the listeners',
+  ui: 'Portico serves its web UI on the admin server: docs/ui.md',
 }
 
 /** Closes the routes of a listener when `frontendPolicies` could not be imported as a whole. */

@@ -17,7 +17,7 @@ import { whyInvalid, whyInvalidConfig } from './values/validity.ts'
 const logging = mapping({
   level: (field, scope) => {
     if (!/^(?:off|error|warn|info|debug|trace)$/.test(field.text ?? ''))
-      return lost(field, 'modules have other names: docs/logs-and-metrics.md')
+      return lost(field, "Portico's log modules have other names: docs/logs-and-metrics.md")
     return scalar(field, scope)
   },
   format: choice({ text: 'text', json: 'json' }),
@@ -30,12 +30,12 @@ const SETTINGS: Members = {
   enableIpv6: scalar,
   connectionMinTerminationDeadline: scalar,
   connectionTerminationDeadline: scalar,
-  dns: mapping({ lookupFamily: scalar, edns0: missing('there is no such option') }),
+  dns: mapping({ lookupFamily: scalar, edns0: missing('Portico has no such option') }),
   backend: mapping({
     connectTimeout: scalar,
     poolIdleTimeout: scalar,
     poolMaxSize: scalar,
-    keepalives: missing('set tcp.keepalive of backends'),
+    keepalives: missing('configure tcp.keepalive of backends'),
   }),
   logging,
   workerThreads: [
@@ -46,17 +46,17 @@ const SETTINGS: Members = {
 }
 
 const MISSING: Readonly<Record<string, string>> = {
-  session: 'the gateway creates a key; SESSION_KEY takes precedence: docs/mcp.md',
-  mcp: 'set sessionIdleTimeout of MCP backends',
-  database: 'records of requests: docs/admin-api.md',
-  storage: 'the config is a file',
-  modelCatalog: 'prices: docs/policies/backend-prices.md',
-  sensitiveHeaders: 'credentials are redacted by the names of headers',
-  customFunctions: 'expressions have no functions of your own',
-  localXdsPath: 'the config is in this file',
-  hbone: 'docs/mesh.md',
-  histograms: 'histograms have one form',
-  standardAttributes: 'docs/logs-and-metrics.md',
+  session: 'Portico creates a session key unless SESSION_KEY is set: docs/mcp.md',
+  mcp: 'configure sessionIdleTimeout of MCP backends',
+  database: 'Portico keeps its own records of requests: docs/admin-api.md',
+  storage: 'Portico stores its config in a file',
+  modelCatalog: 'configure a prices policy: docs/policies/backend-prices.md',
+  sensitiveHeaders: 'Portico redacts credentials by header name',
+  customFunctions: 'Portico has no custom functions in expressions',
+  localXdsPath: "Portico's config is in the imported file",
+  hbone: 'configure the mesh in Portico: docs/mesh.md',
+  histograms: "Portico's histograms have a fixed form",
+  standardAttributes: 'Portico has its own record fields: docs/logs-and-metrics.md',
 }
 
 /** Reads the process settings in `config`, and the policies for all connections that old files have in this section. */
@@ -94,7 +94,7 @@ function put(frontend: Record<string, unknown>, name: string, field: Field, valu
 
 const metrics: Convert = (field, scope) => {
   const found = mapping({
-    remove: missing('all metrics are kept'),
+    remove: missing('Portico keeps all metrics'),
     fields: mapping({ add: pairs('name', 'expression', expression('log')) }),
   })(field, scope) as { fields?: { add?: unknown[] } } | undefined
   const add = found?.fields?.add ?? []

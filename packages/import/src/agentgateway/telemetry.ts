@@ -27,7 +27,9 @@ function removed(policy: 'accessLog' | 'tracing'): Convert {
   return list((field, scope) => {
     const isKnown =
       scope.checks.policy('frontend', policy, { ...sample, attributes: { remove: [field.text] } }).length === 0
-    return isKnown ? scalar(field, scope) : lost(field, 'there is no field of this name: docs/logs-and-metrics.md')
+    return isKnown
+      ? scalar(field, scope)
+      : lost(field, "Portico's records have no field with this name: docs/logs-and-metrics.md")
   })
 }
 
@@ -59,7 +61,7 @@ export const accessLog: Convert = (field, scope) => {
       filter: expression('log'),
       add: added,
       remove: removed('accessLog'),
-      database: missing('records of requests: docs/admin-api.md'),
+      database: missing('Portico keeps its own records of requests: docs/admin-api.md'),
     },
     scope,
   )
@@ -89,7 +91,7 @@ export const tracing: Convert = (field, scope) => {
       resources: pairs('name', 'expression', expression('process')),
       protocol: PROTOCOL,
       path: scalar,
-      filter: missing('spans are chosen by sampling'),
+      filter: missing('Portico chooses spans by sampling, not by a filter'),
     },
     scope,
   )

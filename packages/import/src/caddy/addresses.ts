@@ -24,12 +24,12 @@ export function readAddress(text: string, ports: ServerPorts, hasCertificate: bo
   const variable = /^(?:(https?):\/\/)?\{\$(\w+)\}(?::(\d{1,5}))?$/.exec(text)
   const found = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|[^:/{}\s]*)(?::(\d{1,5}))?(\/\S*)?$/.exec(text)
   const parts = variable === null ? found : [...variable.slice(0, 2), `\${${variable[2]}}`, variable[3], '']
-  if (parts === null) return 'it has a range of ports, or a part that depends on variables'
+  if (parts === null) return 'the address has a range of ports or an unsupported variable'
   const [, scheme, name = '', number, path = ''] = parts
   const host = name === '' || name === '*' ? null : variable === null ? routeHost(name.replaceAll(/[[\]]/g, '')) : name
-  if (host === null && name !== '' && name !== '*') return 'the host is not a host name'
+  if (host === null && name !== '' && name !== '*') return 'the host is not a valid hostname'
   const port = number === undefined ? defaultPort(scheme, host, ports) : Number(number)
-  if (port < 1 || port > 65_535) return 'the port is not a port'
+  if (port < 1 || port > 65_535) return 'the port is not a number from 1 to 65535'
   const isPlain = scheme === 'http' || (scheme === undefined && port === ports.http)
   const isSecured = scheme === 'https' || port === ports.https || host !== null
   const isTls = !isPlain && (hasCertificate || scheme === 'https' || (ports.isAutomatic && isSecured))

@@ -18,7 +18,7 @@ export function basicAuth(statement: Statement, words: readonly string[], env: E
   for (const line of statement.block ?? []) {
     const user = userOf(line.name, line.args[0] ?? '', env)
     if (user === null || line.args.length !== 1) {
-      line.notCarried('its hash is not bcrypt', true)
+      line.notCarried('the password hash is not bcrypt', true)
       isBroken = true
     } else {
       line.carried()
@@ -26,7 +26,7 @@ export function basicAuth(statement: Statement, words: readonly string[], env: E
     }
   }
   if (isBroken || users.length === 0) {
-    statement.notCarried('its accounts cannot be imported; requests get 403 until you replace it', true)
+    statement.notCarried('the accounts cannot be imported; requests get 403 until you configure a replacement', true)
     return [closed(statement)]
   }
   statement.carried()
@@ -59,7 +59,10 @@ function guard(statement: Statement, name: string, policy: object): Handler[] {
   const apply = (state: State): State => {
     const known = state.policies[name]
     if (known === undefined || known === policy) return { ...state, policies: { ...state.policies, [name]: policy } }
-    statement.notCarried('its requests pass another one before; requests get 403 until you replace it', true)
+    statement.notCarried(
+      'an earlier policy of the same kind applies to these requests; requests get 403 until you configure a replacement',
+      true,
+    )
     return { ...state, denials: [...state.denials, 'true'] }
   }
   return [{ kind: 'effect', apply, applyIf: null, ifUnsure: apply }]
@@ -69,13 +72,13 @@ function guard(statement: Statement, name: string, policy: object): Handler[] {
 export function forwardAuth(statement: Statement, words: readonly string[], env: Environment): Handler[] {
   const upstream = readUpstream(words[0] ?? '', env)
   const close = (why: string): Handler[] => {
-    statement.notCarried(`${why}; requests get 403 until you replace it`, true)
+    statement.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
     return [closed(statement)]
   }
   if (typeof upstream === 'string' || words.length > 1)
-    return close(typeof upstream === 'string' ? upstream : 'it has several upstreams')
+    return close(typeof upstream === 'string' ? upstream : 'the authorizer has several upstreams')
   if (upstream.isTls || typeof upstream.host !== 'string')
-    return close('its upstream needs a backend of its own: write an extAuth policy')
+    return close('the authorizer needs a named backend; configure an extAuth policy')
   let path = '/'
   const copied: string[] = []
   const lines = statement.block ?? []
@@ -83,23 +86,26 @@ export function forwardAuth(statement: Statement, words: readonly string[], env:
     const names = [...line.args, ...(line.block ?? []).flatMap(({ name, args }) => [name, ...args])]
     if (line.name === 'uri') path = line.args[0] ?? '/'
     else if (line.name === 'copy_headers') {
-      if (names.some((name) => name.includes('>'))) return close('it renames headers')
+      if (names.some((name) => name.includes('>'))) return close('copy_headers renames headers')
       copied.push(...names.map((name) => name.toLowerCase()))
       for (const each of line.block ?? []) each.carried()
     } else if (
       line.name === 'header_up' &&
       ['X-Forwarded-Method', 'X-Forwarded-Uri', 'Host'].includes(line.args[0] ?? '')
     ) {
-      line.changed('the authorizer gets its own Host, and x-forwarded-host')
+      line.changed("the authorizer gets its own name as Host, and the client's Host in x-forwarded-host")
       continue
     } else {
-      line.notCarried('write an extAuth policy: docs/forward-auth.md', true)
-      return close('it has an option without counterpart')
+      line.notCarried('configure an extAuth policy: docs/forward-auth.md', true)
+      return close('forward_auth has an option without a counterpart')
     }
     line.carried()
   }
   if (/[{}]/.test(path) || !path.startsWith('/')) return close('the path of the authorizer has placeholders')
-  statement.changed('the authorizer gets authorization, cookie, accept and user-agent of the headers', true)
+  statement.changed(
+    "of the client's headers, the authorizer gets only authorization, cookie, accept and user-agent",
+    true,
+  )
   const policy = {
     backendRef: { host: upstream.host },
     http: withoutAbsent({

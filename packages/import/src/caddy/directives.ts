@@ -116,11 +116,11 @@ function readDirective(statement: Statement, context: Context, matchers: Matcher
       return route([respond(statement, words)])
     case 'error': {
       const status = Number(words.findLast((word) => /^\d{3}$/.test(word)) ?? 500)
-      statement.changed('the text of the error is left out')
+      statement.changed('the response has no error text')
       return route([final((state) => statusReply(statement, status, state))])
     }
     case 'abort':
-      statement.changed('connections cannot be closed without a response: 403', true)
+      statement.changed('requests get 403, because the gateway cannot close connections without a response', true)
       return route([final((state) => statusReply(statement, 403, state))])
     case 'header':
       return route([responseHeaders(statement, words, env)])
@@ -136,30 +136,33 @@ function readDirective(statement: Statement, context: Context, matchers: Matcher
     case 'uri':
       return route([uri(statement, words)])
     case 'try_files':
-      statement.notCarried('files are not served; its requests get 501')
+      statement.notCarried('the gateway serves no files; matching requests get 501')
       return route([unknownPath()])
     case 'method':
-      statement.notCarried('the gateway does not change the method; its requests get 501')
+      statement.notCarried('the gateway cannot change the request method; matching requests get 501')
       return route([notImported(statement)])
     case 'file_server':
     case 'php_fastcgi':
     case 'acme_server':
     case 'metrics':
-      statement.notCarried(`${DIRECTIVE_NOTES.get(name)}; its requests get 501`)
+      statement.notCarried(`${DIRECTIVE_NOTES.get(name)}; matching requests get 501`)
       return route([notImported(statement)])
     default:
   }
   const note = DIRECTIVE_NOTES.get(name)
   if (note !== undefined) {
     statement.notCarried(note)
-    for (const each of statement.block ?? []) each.hint('its directive is not carried')
+    for (const each of statement.block ?? []) each.hint('the directive around this line is not carried')
     return IS_NO_HANDLER.has(name) ? [] : route([])
   }
   if (!isProtective(name)) {
     statement.notCarried('the importer does not know this directive')
     return route([])
   }
-  statement.notCarried('it may protect its requests, which get 403 until you replace it', true)
+  statement.notCarried(
+    'the importer does not know this directive, which may restrict access; requests get 403 until you configure a replacement',
+    true,
+  )
   return route([closed(statement)])
 }
 
@@ -168,7 +171,7 @@ function matcherOf(text: string, matchers: Matchers): Matcher {
   if (text.startsWith('/')) return pathMatcher(text)
   return (
     matchers.get(text) ?? {
-      condition: { kind: 'unknown', why: `there is no matcher ${text.slice(0, 40)}` },
+      condition: { kind: 'unknown', why: `the file does not define the matcher ${text.slice(0, 40)}` },
       path: null,
       key: text,
     }
@@ -183,15 +186,15 @@ function respond(statement: Statement, words: readonly string[]): Handler {
   const body = lines.find(({ name }) => name === 'body')?.args[0] ?? (isStatus ? '' : first)
   for (const line of lines) {
     if (line.name === 'body') line.carried()
-    else line.notCarried('connections are kept')
+    else line.notCarried('the gateway keeps connections open')
   }
   if (!(status >= 200 && status <= 599)) {
-    statement.notCarried('the status cannot be a direct response; its requests get 501')
+    statement.notCarried('the status cannot be a direct response; matching requests get 501')
     return notImported(statement)
   }
   const isLiteral = !/\{[\w.$-]+\}/.test(body) && body.length <= 4_096
   if (isLiteral) statement.carried()
-  else statement.changed('without its text, which has placeholders or is too long')
+  else statement.changed('the response has no text, because the text has placeholders or is too long')
   const text = isLiteral && body !== '' ? body : undefined
   const type = text === undefined ? undefined : isJson(text) ? 'application/json' : 'text/plain; charset=utf-8'
   const response = text === undefined ? {} : { body: text, headers: [{ name: 'content-type', value: type }] }

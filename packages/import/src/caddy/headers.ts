@@ -26,18 +26,19 @@ function responseChange(statement: Statement, words: readonly string[], env: Env
     statement.notCarried(why)
     return null
   }
-  if (name.includes('*')) return refuse('the header has a star')
-  if (!isSettable(name)) return refuse('the header frames the message, or has no name')
-  if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
+  if (name.includes('*')) return refuse('the header name contains a star')
+  if (!isSettable(name)) return refuse('the header name is not valid, or the header frames the message')
+  if (replacement !== undefined)
+    return refuse('the change replaces a part of the value by a pattern; configure a transformation policy')
   const lower = name.toLowerCase()
   if (sign === '-') {
     statement.carried()
     return { verb: 'remove', name: lower, value: '', when: null }
   }
-  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is not a text')
+  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is missing or not ASCII')
   const found = headerValue(statement, lower, value, env)
-  if (found === null) return refuse('its placeholders have no counterpart in headers of responses')
-  if (sign === '?') statement.changed('set also if the response has the header')
+  if (found === null) return refuse('a placeholder of the value has no counterpart in response headers')
+  if (sign === '?') statement.changed('the gateway sets the header even if the response already has it')
   else statement.carried()
   return { verb: sign === '+' ? 'add' : 'set', name: lower, value: found, when: null }
 }
@@ -58,7 +59,7 @@ function headerValue(statement: Statement, name: string, value: string, env: Env
 /** Replaces a secret by a new environment variable, so that the imported config does not contain the secret. */
 function secretOf(statement: Statement, name: string, env: Environment): Variable {
   const variable = env.free(statement.at, name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), 'example')
-  statement.changed(`its value is taken from the variable ${variable}`)
+  statement.changed(`the value is taken from the environment variable ${variable}`)
   return new Variable(variable)
 }
 
@@ -78,7 +79,8 @@ export function responseHeaders(statement: Statement, words: readonly string[], 
     apply: (state) => withHeaders(state, { response: changes }, () => tooMany(statement)),
     applyIf: (state, when) => {
       const literal = changes.filter(({ value }) => typeof value === 'string')
-      if (literal.length < changes.length) statement.notCarried('a value of the environment has no condition')
+      if (literal.length < changes.length)
+        statement.notCarried('a value from the environment cannot depend on a condition')
       const response = literal.map((each) => ({ ...each, when }))
       return withHeaders(state, { response }, () => tooMany(statement))
     },
@@ -96,22 +98,26 @@ export function requestHeader(statement: Statement, words: readonly string[], en
     return effect((state) => state, statement)
   }
   if (OWN.has(lower) && lower !== 'x-real-ip') {
-    statement.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
+    statement.changed(
+      "the gateway sets this header; frontend.forwardedHeaders decides whether the client's value is trusted",
+    )
     return effect((state) => state, statement)
   }
-  if (name.includes('*') || !isSettable(name)) return refuse('the header frames the message, or has no name')
-  if (replacement !== undefined) return refuse('the value is replaced by a pattern: write a transformation policy')
+  if (name.includes('*') || !isSettable(name))
+    return refuse('the header name is not valid, or the header frames the message')
+  if (replacement !== undefined)
+    return refuse('the change replaces a part of the value by a pattern; configure a transformation policy')
   if (sign === '-') {
     statement.carried()
     return withHeader(statement, { name: lower, value: '[]', when: null })
   }
-  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is not a text')
-  if (sign !== '' && sign !== '>') statement.changed('the header is replaced')
+  if (value === undefined || /[^\x20-\x7e]/.test(value)) return refuse('the value is missing or not ASCII')
+  if (sign !== '' && sign !== '>') statement.changed('the gateway replaces the header')
   if (SECRET.test(lower) && !hasPlaceholder(value))
     return withHeader(statement, { name: lower, value: secretOf(statement, lower, env), when: null })
   if (variablesOf(value).length > 0) {
     const found = headerValue(statement, lower, value, env)
-    if (found === null) return refuse('its placeholders have no counterpart')
+    if (found === null) return refuse('a placeholder of the value has no counterpart')
     statement.carried()
     return withHeader(statement, {
       name: lower,
@@ -119,12 +125,13 @@ export function requestHeader(statement: Statement, words: readonly string[], en
       when: null,
     })
   }
-  if (textExpression(value, true) === null) return refuse('its placeholders have no counterpart')
+  if (textExpression(value, true) === null) return refuse('a placeholder of the value has no counterpart')
   statement.carried()
   return effect((state) => {
     const isPathKept = state.path !== null && state.path.prefix === '' && state.path.cut === ''
     const expression = textExpression(value, isPathKept)
-    if (expression === null) statement.notCarried('its placeholders have no counterpart after a rewrite')
+    if (expression === null)
+      statement.notCarried('a placeholder of the value has no counterpart after a rewrite of the path')
     return expression === null ? state : added(statement, state, { name: lower, value: expression, when: null })
   }, statement)
 }
@@ -138,7 +145,7 @@ function added(statement: Statement, state: State, header: RequestHeader): State
 }
 
 function tooMany(statement: Statement): void {
-  statement.notCarried('a route changes at most 15 headers', true)
+  statement.notCarried('a route can change at most 15 headers', true)
 }
 
 function effect(apply: (state: State) => State, statement: Statement): Handler {
@@ -149,7 +156,8 @@ function effect(apply: (state: State) => State, statement: Statement): Handler {
       const changed = apply(state)
       const request = changed.request.map((each, index) => {
         if (index < state.request.length) return each
-        if (typeof each.value === 'object') statement.notCarried('a value of the environment has no condition')
+        if (typeof each.value === 'object')
+          statement.notCarried('a value from the environment cannot depend on a condition')
         return { ...each, when }
       })
       return {

@@ -66,7 +66,13 @@ function importSources(sources: readonly SourceText[], find: FindIncluded): Impo
     )
   }
   const uses = defaults.map(({ name, at }): ReportEntry => ({
-    ...{ verdict: 'changed', at, name: `{$${name}}`, note: 'the default of the variable is used', isProtection: false },
+    ...{
+      verdict: 'changed',
+      at,
+      name: `{$${name}}`,
+      note: 'the importer used the default value of the variable',
+      isProtection: false,
+    },
   }))
   const report = sortReport(
     [...merged(list.flatMap(reportOf), snippets.flatMap(reportOf)), ...uses],
@@ -84,7 +90,7 @@ function noteOption(option: Statement): void {
     OPTION_NOTES.get(option.name) ??
     (/acme|cert|ca|ocsp|renew/.test(option.name) ? OPTION_NOTES.get('email') : undefined)
   option.hint(note ?? 'the importer does not know this option')
-  for (const each of option.block ?? []) each.hint('its option is not carried')
+  for (const each of option.block ?? []) each.hint('the option around this line is not carried')
 }
 
 function readPorts(options: readonly Statement[]): ServerPorts {

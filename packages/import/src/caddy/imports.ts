@@ -42,7 +42,7 @@ class Expansion {
       const snippet = /^\(([^)]+)\)$/.exec(statement.name)?.[1]
       if (snippet !== undefined && statement.block !== null) {
         statement.carried()
-        for (const each of statement.block) hintAll(each, 'no site imports its snippet')
+        for (const each of statement.block) hintAll(each, 'no site imports the snippet')
         this.#blocks.set(snippet, statement.block)
         this.snippets.push(statement)
         return []

@@ -49,7 +49,7 @@ function readCondition(statement: Statement, facts: SiteFacts): Condition {
   const { args, block } = statement
   const [first] = args
   if (first !== undefined && /^`|[(=<>]/.test(first))
-    return noting(statement, unknown('expressions are not read: write CEL over request'))
+    return noting(statement, unknown('the importer does not read expressions; write the expression in CEL'))
   const found =
     first === undefined ? readSet(block ?? [], facts) : readTest({ name: first, args: args.slice(1), block }, facts)
   return noting(statement, found)
@@ -105,12 +105,12 @@ function readTest({ name, args, block }: Test, facts: SiteFacts): Condition {
     case 'header_regexp': {
       const [field = '', regex = ''] = args.length > 2 ? args.slice(1) : args
       const found = isFieldName(field) ? pathPattern(wholePattern(regex)) : null
-      if (found?.kind !== 'pattern') return unknown('the pattern is not RE2')
+      if (found?.kind !== 'pattern') return unknown('the pattern is not valid RE2 syntax')
       return { kind: 'header', header: { name: headerName(field), value: { regex: found.regex } } }
     }
     case 'path_regexp': {
       const path = pathPattern(wholePattern(args.at(-1) ?? ''))
-      return path === null ? unknown('the pattern is not RE2') : { kind: 'path', path }
+      return path === null ? unknown('the pattern is not valid RE2 syntax') : { kind: 'path', path }
     }
     case 'query':
       return queryCondition(args)
@@ -118,7 +118,7 @@ function readTest({ name, args, block }: Test, facts: SiteFacts): Condition {
       return protocolCondition(args, facts)
     case 'remote_ip':
     case 'client_ip':
-      if (args[0] === 'forwarded') return unknown('the address in x-forwarded-for')
+      if (args[0] === 'forwarded') return unknown('the matcher compares the address in x-forwarded-for')
       return {
         kind: 'any',
         of: args.flatMap((value) => (value === 'private_ranges' ? PRIVATE : [value])).map(addressCondition),
@@ -130,9 +130,9 @@ function readTest({ name, args, block }: Test, facts: SiteFacts): Condition {
       return { kind: 'not', of }
     }
     case 'expression':
-      return unknown('expressions are not read: write CEL over request')
+      return unknown('the importer does not read expressions; write the expression in CEL')
     case 'file':
-      return unknown('files are not served')
+      return unknown('the gateway serves no files')
     default:
       return unknown(`the matcher ${name.slice(0, 40)} has no counterpart`)
   }
@@ -149,7 +149,7 @@ function pathCondition(text: string): Condition {
   const path = readPath(text)
   if (text === '*' || text === '/*') return ALWAYS
   return path === null
-    ? unknown(`the path ${text.slice(0, 60)} cannot be compared`)
+    ? unknown(`the path ${text.slice(0, 60)} has no counterpart`)
     : { kind: 'path', path: anyCase(path) }
 }
 
@@ -166,7 +166,7 @@ function readPath(text: string): PathCondition | null {
 
 function hostCondition(text: string): Condition {
   const host = routeHost(text)
-  return host === null ? unknown(`${text.slice(0, 60)} is not a host name`) : { kind: 'host', host }
+  return host === null ? unknown(`${text.slice(0, 60)} is not a valid hostname`) : { kind: 'host', host }
 }
 
 function isFieldName(text: string): boolean {
@@ -183,24 +183,24 @@ function headerName(field: string): string {
 function headerCondition([field = '', value]: readonly string[]): Condition {
   const isAbsence = field.startsWith('!')
   const name = isAbsence ? field.slice(1) : field
-  if (!isFieldName(name) || value?.includes('{') === true) return unknown('the header has no literal name and value')
+  if (!isFieldName(name) || value?.includes('{') === true) return unknown("the header's name or value is not literal")
   const regex = value === undefined || value === '*' ? '.*' : value.split('*').map(escapeRegex).join('.*')
   const isExact = value !== undefined && !value.includes('*')
   const header = { name: headerName(name), value: isExact ? { exact: value } : { regex } }
-  if (value !== undefined && /[^\x20-\x7e]/.test(value)) return unknown('the value is not ASCII')
+  if (value !== undefined && /[^\x20-\x7e]/.test(value)) return unknown('the header value is not ASCII')
   return isAbsence ? { kind: 'not', of: { kind: 'header', header } } : { kind: 'header', header }
 }
 
 function queryCondition(args: readonly string[]): Condition {
   const found = args.map((arg) => /^([^=]+)=([^]*)$/.exec(arg))
   const names = new Set(found.map((each) => each?.[1]))
-  if (names.size > 1) return unknown('versions of Caddy differ about several parameters')
+  if (names.size > 1) return unknown('versions of Caddy treat several query parameters differently')
   return {
     kind: 'any',
     of: found.map((each) => {
       const [, name = '', value = ''] = each ?? []
       if (each === null || name.length > 256 || /[{}]/.test(name + value))
-        return unknown('the parameter is not name=value')
+        return unknown('the query parameter is not written as name=value')
       return { kind: 'query', query: { name, value: value === '*' ? { regex: '.*' } : { exact: value } } }
     }),
   }
@@ -210,7 +210,7 @@ function protocolCondition([name = '']: readonly string[], { isTls }: SiteFacts)
   if (name === 'http' || name === 'https') return { kind: 'always', value: isTls === (name === 'https') }
   if (name === 'grpc')
     return { kind: 'header', header: { name: 'content-type', value: { regex: 'application/grpc.*' } } }
-  return unknown(`the protocol ${name.slice(0, 20)}`)
+  return unknown(`the protocol ${name.slice(0, 20)} has no counterpart`)
 }
 
 function addressCondition(text: string): Condition {

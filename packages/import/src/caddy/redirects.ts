@@ -15,10 +15,10 @@ export function redirect(statement: Statement, [target = '', code = 'temporary']
   const status = CODES[code] ?? Number(code)
   if (target === '' || ![301, 302, 303, 307, 308].includes(status)) {
     if (status === 401 || (status >= 400 && status <= 599)) {
-      statement.changed('without the Location')
+      statement.changed('the response has no Location')
       return final((state) => statusReply(statement, status, state))
     }
-    statement.notCarried('the status of a redirect is 301, 302, 303, 307 or 308; its requests get 501')
+    statement.notCarried('the gateway redirects only with status 301, 302, 303, 307 or 308; matching requests get 501')
     return notImported(statement)
   }
   const found = TARGET.exec(target)
@@ -27,9 +27,9 @@ export function redirect(statement: Statement, [target = '', code = 'temporary']
   const isSimple =
     found !== null && (path === undefined || keepsPath || isPlainPath(path)) && !(keepsPath && scheme === undefined)
   if (!isSimple) return computedRedirect(statement, target, status)
-  if (code === 'html') statement.changed('a redirect with status 302 instead of a page')
+  if (code === 'html') statement.changed('the gateway redirects with status 302 instead of an HTML page')
   else if (keepsPath) statement.carried()
-  else statement.changed('the query is kept')
+  else statement.changed('the redirect keeps the query of the request')
   const policy = withoutAbsent({
     scheme: scheme === undefined || scheme.startsWith('{') ? undefined : scheme,
     authority: host === undefined || host.startsWith('{') ? undefined : host.includes(':') ? { full: host } : { host },
@@ -50,7 +50,7 @@ export function redirect(statement: Statement, [target = '', code = 'temporary']
 /** Reads a redirect whose address has placeholders: it becomes a direct response with a computed `Location`. */
 function computedRedirect(statement: Statement, target: string, status: number): Handler {
   if (textExpression(target, true) === null) {
-    statement.notCarried('the address has placeholders that are not known; its requests get 501')
+    statement.notCarried('the importer does not know a placeholder of the address; matching requests get 501')
     return notImported(statement)
   }
   statement.carried()
@@ -61,7 +61,7 @@ function computedAction(statement: Statement, target: string, status: number, st
   const isPathKept = state.path !== null && state.path.prefix === '' && state.path.cut === ''
   const expression = textExpression(target, isPathKept)
   if (expression === null) {
-    statement.notCarried('the address has the path after a rewrite; its requests get 501')
+    statement.notCarried('the address contains a rewritten path, which cannot be computed; matching requests get 501')
     return statusReply(statement, 501, state)
   }
   const reply = statusReply(statement, status, state)

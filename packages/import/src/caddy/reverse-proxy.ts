@@ -37,20 +37,20 @@ export function reverseProxy(statement: Statement, words: readonly string[], env
   const broken = upstreams.find((each) => typeof each === 'string')
   const found = upstreams.filter((each) => typeof each !== 'string')
   if (broken !== undefined && found.length > 0) statement.notCarried(`an upstream is left out: ${broken}`)
-  const why = problem || (found.length === 0 ? (broken ?? 'it has no upstreams') : '')
+  const why = problem || (found.length === 0 ? (broken ?? 'the proxy has no upstreams') : '')
   if (why !== '') {
-    statement.notCarried(`${why}; its requests get 501`)
+    statement.notCarried(`${why}; matching requests get 501`)
     return [notImported(statement)]
   }
-  if (found.length > 1) statement.carried('upstreams are chosen at random')
+  if (found.length > 1) statement.carried('the gateway chooses upstreams at random')
   if (found.some(({ isTls }) => isTls) || options.isTls)
-    statement.changed('the certificate of the upstream is verified')
+    statement.changed('the gateway verifies the certificate of the upstream')
   return [...options.handlers, { kind: 'final', action: (state) => proxyAction(statement, found, options, state) }]
 }
 
 function proxyAction(statement: Statement, upstreams: readonly Upstream[], options: Options, state: State): Action {
   if (state.path === null) {
-    statement.notCarried('a rewrite before it was not imported; rewritten requests get 501')
+    statement.notCarried('an earlier rewrite was not imported; rewritten requests get 501')
     return statusReply(statement, 501, state)
   }
   const { path } = state
@@ -115,40 +115,45 @@ function readOption(line: Statement, options: Options, env: Environment): string
   else if (name === 'lb_policy' || name === 'lb_method') {
     if (first === 'random') line.carried()
     else if (first === 'cookie') {
-      line.changed('the gateway chooses the value of the cookie')
+      line.changed("the gateway chooses the cookie's value")
       options.policies['sessionPersistence'] = /^[\w-]+$/.test(args[1] ?? '') ? { sessionName: args[1] } : {}
-    } else line.changed('upstreams are chosen at random; sessionPersistence keeps a client at one upstream')
+    } else
+      line.changed(
+        'the gateway chooses upstreams at random; a sessionPersistence policy keeps a client at one upstream',
+      )
   } else if (name === 'lb_retries') {
     const attempts = Math.min(Number(first), 5)
     if (attempts > 0) {
-      line.changed('lost connections are retried for idempotent methods alone')
+      line.changed('only requests with idempotent methods are retried after a lost connection')
       options.policies['retry'] = { attempts }
-    } else line.notCarried('the number of retries is not a number')
+    } else line.notCarried('the number of retries is not a positive number')
   } else if (name === 'rewrite' || name === 'method' || name === 'dynamic' || name === 'handle_response') {
-    line.notCarried('the gateway has no such option of a proxy')
-    return name === 'handle_response' ? '' : `it has ${name}`
+    line.notCarried('the gateway has no counterpart for this proxy option')
+    return name === 'handle_response' ? '' : `the option ${name} has no counterpart`
   } else if (name.startsWith('@') || name === 'replace_status' || name === 'copy_response') {
-    line.notCarried('responses pass as they are')
+    line.notCarried('the gateway does not replace responses of backends')
   } else
     line.notCarried(
-      OPTION_NOTES[name.replace(/_.*/, '')] ?? OPTION_NOTES[name] ?? 'the gateway has no such option of a proxy',
+      OPTION_NOTES[name.replace(/_.*/, '')] ??
+        OPTION_NOTES[name] ??
+        'the gateway has no counterpart for this proxy option',
     )
   return ''
 }
 
 const OPTION_NOTES: Readonly<Record<string, string>> = {
-  health: 'a health policy learns from traffic: docs/backends.md',
-  fail: 'a health policy learns from traffic: docs/backends.md',
-  max: 'a health policy learns from traffic: docs/backends.md',
-  unhealthy: 'a health policy learns from traffic: docs/backends.md',
-  lb: 'a failed connection is tried at other addresses',
-  flush: 'bodies stream',
-  buffer: 'bodies stream',
-  request: 'bodies stream',
-  response: 'bodies stream',
-  stream: 'upgraded connections have no limit',
-  trusted: 'frontend.forwardedHeaders decides about headers of clients',
-  verbose: 'docs/logs-and-metrics.md',
+  health: 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  fail: 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  max: 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  unhealthy: 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  lb: 'the gateway tries other addresses when a connection fails',
+  flush: 'the gateway streams bodies instead of buffering them',
+  buffer: 'the gateway streams bodies instead of buffering them',
+  request: 'the gateway streams bodies instead of buffering them',
+  response: 'the gateway streams bodies instead of buffering them',
+  stream: 'upgraded connections have no time limit',
+  trusted: 'frontend.forwardedHeaders decides which forwarding headers of clients are trusted',
+  verbose: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
 }
 
 const UPSTREAM_HOST = /^\{(upstream_hostport|http\.reverse_proxy\.upstream\.(hostport|host))\}$/
@@ -159,8 +164,8 @@ function readHost(line: Statement, options: Options): string {
   else if (/^\{(host|hostport|http\.request\.(host|hostport|header\.Host))\}$/.test(value)) options.host = null
   else if (/^[a-zA-Z0-9.-]+(:\d{1,5})?$/.test(value)) options.host = value
   else {
-    line.notCarried('the Host has placeholders that are not known')
-    return 'the Host of its requests is not known'
+    line.notCarried('the importer does not know a placeholder of the Host')
+    return 'the importer cannot tell the Host of upstream requests'
   }
   line.carried()
   return ''
@@ -168,8 +173,8 @@ function readHost(line: Statement, options: Options): string {
 
 function readTransport(transport: Statement, options: Options): string {
   if (transport.args[0] !== 'http') {
-    transport.notCarried('backends speak HTTP')
-    return 'its transport is not HTTP'
+    transport.notCarried('the gateway calls backends by HTTP only')
+    return 'the transport is not HTTP'
   }
   transport.carried()
   for (const line of transport.block ?? []) {
@@ -186,12 +191,12 @@ function readTransport(transport: Statement, options: Options): string {
         line.carried()
         options.tls['sni'] = first
       } else if (line.name === 'tls_trusted_ca_certs' && line.args.length > 0) {
-        line.carried('copy the file, or correct the path')
+        line.carried('copy the file to this path, or change the path')
         options.tls['caCertificateRefs'] = [...line.args]
       } else if (line.name === 'tls_client_auth' && line.args.length === 2) {
-        line.carried('copy the files, or correct the paths')
+        line.carried('copy the files to these paths, or change the paths')
         options.tls['mtlsCertificateRef'] = { cert: first, key: line.args[1] }
-      } else line.notCarried('a tls policy: docs/policies/backend-tls.md')
+      } else line.notCarried('configure a tls policy: docs/policies/backend-tls.md')
     } else if (line.name === 'versions' && line.args.includes('h2c')) {
       line.carried()
       options.http['version'] = 'HTTP2'
@@ -204,8 +209,8 @@ function readTransport(transport: Statement, options: Options): string {
     } else
       line.notCarried(
         line.name.startsWith('keepalive')
-          ? 'connections are always kept'
-          : 'the gateway has no such option of a transport',
+          ? 'the gateway always keeps connections open'
+          : 'the gateway has no counterpart for this transport option',
       )
   }
   return ''

@@ -29,7 +29,7 @@ export function rewrite(statement: Statement, [to = '']: readonly string[]): Han
     (path !== '' && !isPlainPath(path)) ||
     (path === '' && rest === undefined && query === undefined)
   ) {
-    statement.notCarried('the new path has placeholders that are not known; its requests get 501')
+    statement.notCarried('the importer does not know a placeholder of the new path; matching requests get 501')
     return unknownPath()
   }
   statement.carried()
@@ -48,7 +48,7 @@ export function uri(statement: Statement, [verb = '', text = '']: readonly strin
     statement.carried()
     return { kind: 'routes', routes: stripRoutes(statement, prefix.replace(/\/$/, ''), false) }
   }
-  statement.notCarried('the gateway has no such change of the path; its requests get 501')
+  statement.notCarried('the gateway has no counterpart for this change of the path; matching requests get 501')
   return unknownPath()
 }
 

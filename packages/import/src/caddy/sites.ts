@@ -27,8 +27,8 @@ export function readSite(statement: Statement, ports: ServerPorts): Site {
   const tls = block.findLast(({ name }) => name === 'tls')
   const [cert, key] = tls?.args ?? []
   const certificate = cert !== undefined && key !== undefined ? { cert, key } : null
-  if (certificate !== null) tls?.carried('copy the files, or correct the paths')
-  else tls?.notCarried('certificates are not issued here: docs/tls.md')
+  if (certificate !== null) tls?.carried('copy the files to these paths, or change the paths')
+  else tls?.notCarried('the gateway obtains no certificates; configure certificate files: docs/tls.md')
   statement.carried()
   const addresses = words.flatMap((word) => {
     const found = readAddress(word, ports, tls !== undefined && tls.args[0] !== 'off')
@@ -37,12 +37,12 @@ export function readSite(statement: Statement, ports: ServerPorts): Site {
     return []
   })
   if (addresses.some(({ host }) => host?.startsWith('*.') === true)) {
-    statement.changed('the wildcard covers names with more labels too')
+    statement.changed('in the gateway, the wildcard also matches names with several labels in place of the star')
   }
   if (addresses.some(({ host }) => host?.startsWith('$') === true))
-    statement.changed('the variable must be a host name')
+    statement.changed('the environment variable must contain a hostname')
   if (certificate === null && addresses.some(({ isTls }) => isTls)) {
-    statement.changed('certificates are not issued here: put them where the config names them')
+    statement.changed('the gateway obtains no certificates; put certificate files at the paths in the new config')
   }
   return {
     statement,
@@ -66,7 +66,7 @@ function clientAuthorities(tls: Statement): string | null {
     for (const each of [auth, mode, file]) each?.carried()
     return path
   }
-  auth.changed('every client certificate is refused until you name a file with its authorities', true)
+  auth.changed('the gateway refuses all client certificates until you configure a file with their authorities', true)
   return 'missing-root.pem'
 }
 
@@ -82,7 +82,7 @@ function readBind(block: readonly Statement[]): string | null {
     bind.carried()
     return '127.0.0.1'
   }
-  bind.changed('on all addresses of the port: a port has one address here', true)
+  bind.changed('the gateway listens on all addresses, because a port has one address', true)
   return null
 }
 
@@ -92,13 +92,13 @@ export function readPort(port: number, sites: readonly Site[], context: Omit<Con
   const isTls = sites.some((site) => own(site).some((each) => each.isTls))
   for (const site of sites) {
     if (isTls && !own(site).every((each) => each.isTls))
-      site.statement.changed(`with TLS on port ${port}, as another site there`)
+      site.statement.changed(`the site uses TLS on port ${port}, because another site on the port does`)
   }
   const binds = new Set(sites.map(({ bind }) => bind))
   const [address = null] = binds
   if (binds.size > 1) {
     for (const { statement } of sites)
-      statement.changed(`on all addresses of port ${port}: a port has one address here`, true)
+      statement.changed(`the gateway listens on all addresses of port ${port}, because a port has one address`, true)
   }
   const ranked = sites
     .flatMap((site) => {

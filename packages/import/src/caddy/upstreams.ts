@@ -18,7 +18,7 @@ export interface Upstream {
 /** Reads an upstream's address; returns the reason as a string when the address has no counterpart. */
 export function readUpstream(text: string, env: Environment): Upstream | string {
   const [, scheme = '', rest = ''] = /^(?:(https?|h2c|srv|srv\+https):\/\/)?(.*?)\/?$/.exec(text) ?? []
-  if (scheme.startsWith('srv')) return 'SRV records are not read: write a backend with the name'
+  if (scheme.startsWith('srv')) return 'the gateway reads no SRV records; configure a backend with the name'
   const isTls = scheme === 'https'
   const base = { isTls, isHttp2: scheme === 'h2c' }
   const socket = /^unix\/(?:\/?)(\/[\w./-]+)$/.exec(text)?.[1]
@@ -26,7 +26,7 @@ export function readUpstream(text: string, env: Environment): Upstream | string 
   if (hasPlaceholder(text)) return variableUpstream(rest, base, env)
   const name = rest.startsWith(':') ? `127.0.0.1${rest}` : rest
   const host = hostPortOf(name, isTls ? 443 : 80)
-  if (host === null || rest.includes('/')) return 'the address is not a host and a port'
+  if (host === null || rest.includes('/')) return 'the address is not a host with a port'
   return { ...base, host, address: host, isAddress: /^(\[|[\d.]+:\d+$)/.test(host) }
 }
 
@@ -38,7 +38,7 @@ function variableUpstream(
 ): Upstream | string {
   const found = /^(\{(?:\$|env\.)\w+\}|[a-zA-Z0-9.-]*)(?::(\{(?:\$|env\.)\w+\}|\d{1,5}))?$/.exec(text)
   const template = found === null ? null : templateOf(text)
-  if (found === null || template === null) return 'the address has placeholders'
+  if (found === null || template === null) return 'the address has unsupported placeholders'
   const [, name = '', port] = found
   const [nameVariable] = variablesOf(name)
   const [portVariable] = variablesOf(port ?? '')

@@ -27,7 +27,9 @@ export function guard(name: string, value: object, refuse: (why: string) => void
   return effect((state) => {
     const known = state.policies[name]
     if (known === undefined || known === value) return { ...state, policies: { ...state.policies, [name]: value } }
-    refuse('its requests pass another one before; requests get 403 until you replace it')
+    refuse(
+      'an earlier policy of the same kind applies to these requests; requests get 403 until you configure a replacement',
+    )
     return { ...state, denials: [...state.denials, 'true'] }
   })
 }

@@ -22,14 +22,16 @@ export function conditionBefore(path: PathCondition, { prefix, cut }: PathState)
   if (prefix === '' && cut === '') return { kind: 'path', path }
   if (cut === null) {
     const fits = fitsPath(path, prefix)
-    return fits === null ? { kind: 'unknown', why: 'the path was rewritten before' } : { kind: 'always', value: fits }
+    return fits === null
+      ? { kind: 'unknown', why: 'an earlier rewrite changes the path' }
+      : { kind: 'always', value: fits }
   }
   if (path.kind === 'pattern') {
     const regex = path.regex.startsWith('(?i)')
       ? `(?i)${escapeRegex(cut)}${path.regex.slice(4)}`
       : anyLetterCase(cut) + path.regex
     if (prefix === '' && isRegex(regex)) return { kind: 'path', path: { kind: 'pattern', regex } }
-    return { kind: 'unknown', why: 'the path was rewritten before' }
+    return { kind: 'unknown', why: 'an earlier rewrite changes the path' }
   }
   const start = path.isCaseless === true ? prefix.toLowerCase() : prefix
   if (path.path.startsWith(start)) {

@@ -104,28 +104,31 @@ class Run {
     if (isEffect) {
       const effects = route.handlers.flatMap((each) => (each.kind === 'effect' ? (each.ifUnsure ?? []) : []))
       if (effects.length === 0) statement.notCarried(why)
-      else statement.changed(`${why}; for all requests`, true)
+      else statement.changed(`${why}; the effect applies to all requests`, true)
       return without(effects.reduce((found, apply) => apply(found), state))
     }
     const inner = within(state, assumed)
     const isDenied = inner.length > 0 && inner.every(({ action }) => isDenial(action))
     if (expression !== null && isDenied) {
       if (inner.every(({ action }) => statusOf(action) === 403)) statement.carried()
-      else statement.changed('requests are denied with 403')
+      else statement.changed('the gateway denies requests with status 403')
       return without({ ...state, denials: [...state.denials, expression] })
     }
     const outer = without()
     if (expression !== null && outer.length > 0 && outer.every(({ action }) => isDenial(action))) {
       if (!outer.every(({ action }) => statusOf(action) === 403))
-        statement.changed('other requests are denied with 403')
+        statement.changed('the gateway denies all other requests with status 403')
       return within({ ...state, denials: [...state.denials, `!(${expression})`] }, assumed)
     }
     const wide = widened(condition)
     if (isDenied) {
-      statement.notCarried(`${why}; requests that it may deny get 403`, true)
+      statement.notCarried(`${why}; requests that the rule may deny get 403`, true)
       return wide === null ? inner : [...inner.map((entry) => narrowed(entry, wide)), ...outer]
     }
-    statement.notCarried(`${why}; ${wide === null ? 'its requests go on' : 'requests that it may take get 501'}`, true)
+    statement.notCarried(
+      `${why}; ${wide === null ? 'matching requests continue with the next rule' : 'requests that may match get 501'}`,
+      true,
+    )
     if (wide === null) return outer
     const action: Action = {
       ...{ name: `${statement.name}-${statement.at.line}`, at: statement.at, source: statement.text, backends: [] },
@@ -188,6 +191,6 @@ function beforeRewrites(condition: Condition, state: State): Condition {
   if (kind === 'all' || kind === 'any') return { kind, of: condition.of.map((each) => beforeRewrites(each, state)) }
   if (kind !== 'path') return condition
   return state.path === null
-    ? { kind: 'unknown', why: 'a rewrite before it was not imported' }
+    ? { kind: 'unknown', why: 'an earlier rewrite was not imported' }
     : conditionBefore(condition.path, state.path)
 }

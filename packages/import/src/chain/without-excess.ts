@@ -13,7 +13,7 @@ export function withoutExcess(statement: Directive, condition: Condition, read: 
     return read()
   } catch (error) {
     if (!(error instanceof TooManyRoutes)) throw error
-    statement.notCarried('its conditional directives lead to too many routes; its requests get 501', true)
+    statement.notCarried('the conditional directives lead to too many routes; matching requests get 501', true)
     return [{ condition, action: statusReply(statement, 501, FIRST_STATE), refused: () => null }]
   }
 }

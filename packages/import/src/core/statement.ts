@@ -56,7 +56,7 @@ export class Statement {
   reportOf(isProtection: (name: string) => boolean): ReportEntry[] {
     const mark = this.#mark ??
       this.#hint ?? {
-        ...{ verdict: 'not carried' as const, note: 'the importer does not know this here' },
+        ...{ verdict: 'not carried' as const, note: 'the importer does not know this directive in this context' },
         isProtection: isProtection(this.name),
       }
     return [

@@ -123,7 +123,7 @@ describe('rules', () => {
     assert.equal(found.directResponse?.status, 403)
     assert.ok(
       found.lines.some((line) =>
-        /\(protection\).*one cannot be expressed, because its condition is a parsed/.test(line),
+        /\(protection\).*one cannot be expressed, because the condition is a parsed/.test(line),
       ),
     )
   })
@@ -271,7 +271,9 @@ describe('listeners', () => {
     const proxy = { name: 'tcp', typed_config: { '@type': PROXY, stat_prefix: 'tcp', cluster: 'one' } }
     const cut = imported(bootstrap([{ filters: [guard, proxy] }]))
     assert.deepEqual(cut.config.binds[0]?.listeners[0]?.routes, [{}])
-    assert.ok(cut.lines.some((line) => line.includes('connections; they are closed until you replace it')))
+    assert.ok(
+      cut.lines.some((line) => line.includes('connections of this proxy are closed until you configure a replacement')),
+    )
   })
 })
 
@@ -415,9 +417,11 @@ describe('sources', () => {
   test('resources of a control plane are reported', () => {
     const { lines } = imported({ ...bootstrap([http([ANY])]), dynamic_resources: { ads_config: {} }, admin: {} })
     assert.ok(
-      lines.some((line) => line.includes('not carried: dynamic_resources: resources come from a control plane')),
+      lines.some((line) => line.includes('not carried: dynamic_resources: the resources come from a control plane')),
     )
-    assert.ok(lines.some((line) => line.includes('not carried: admin: docs/admin-api.md')))
+    assert.ok(
+      lines.some((line) => line.includes('not carried: admin: the gateway has an admin API: docs/admin-api.md')),
+    )
   })
 
   test('a field that the importer does not know is reported with its line', () => {

@@ -75,6 +75,7 @@ function noteProxyProtocol(listener: Field, isAll: boolean): void {
   for (const filter of listener.get('listener_filters')?.items ?? listener.get('listenerFilters')?.items ?? []) {
     if (!(filter.get('name')?.text ?? '').includes('proxy_protocol')) continue
     if (isAll) filter.carried()
-    else filter.notCarried('frontend.proxyProtocol is for all ports: docs/policies/frontend-proxy-protocol.md', true)
+    else
+      filter.notCarried('frontend.proxyProtocol applies to all ports: docs/policies/frontend-proxy-protocol.md', true)
   }
 }

@@ -13,7 +13,7 @@ export interface PortFacts {
 export function readTest(words: readonly string[], facts: PortFacts): Condition {
   const [fetch = '', ...rest] = words
   const { flags, method, values } = readFlags(rest)
-  if (flags.has('-f')) return unknown('values of a file are not read')
+  if (flags.has('-f')) return unknown('the importer does not read values from files')
   const { name, argument, suffix, converters } = readFetch(fetch)
   const way = method ?? (suffix === '' ? 'str' : suffix)
   const lower = flags.has('-i') || converters.includes('lower')
@@ -103,7 +103,8 @@ function readFetch(text: string): Fetch {
 
 function portCondition(values: readonly string[], port: number): Condition {
   const numbers = values.filter((value) => value !== 'eq')
-  if (numbers.length === 0 || !numbers.every((value) => /^\d+$/.test(value))) return unknown('a range of ports')
+  if (numbers.length === 0 || !numbers.every((value) => /^\d+$/.test(value)))
+    return unknown('the acl compares a range of ports')
   return { kind: 'always', value: numbers.some((value) => Number(value) === port) }
 }
 
@@ -118,12 +119,15 @@ function pathCondition(value: string, way: string, isCaseless: boolean): Conditi
           ? null
           : pathPattern(regex)
   if (path !== null) return { kind: 'path', path }
-  return unknown(way === 'reg' ? 'the pattern is not RE2' : `the path ${value.slice(0, 60)} cannot be compared`)
+  return unknown(
+    way === 'reg' ? 'the pattern is not valid RE2 syntax' : `the path ${value.slice(0, 60)} has no counterpart`,
+  )
 }
 
 function hostCondition(value: string, way: string): Condition {
   const host = routeHost(value)
-  if (way === 'str') return host === null ? unknown(`${value.slice(0, 60)} is not a hostname`) : { kind: 'host', host }
+  if (way === 'str')
+    return host === null ? unknown(`${value.slice(0, 60)} is not a valid hostname`) : { kind: 'host', host }
   const wildcard = way === 'end' && value.startsWith('.') ? routeHost(`*${value}`) : null
   if (wildcard !== null) return { kind: 'host', host: wildcard }
   const regex = way === 'end' ? `(?i).*${escapeRegex(value)}(:[0-9]+)?` : patternOf(value, way, true)

@@ -47,12 +47,19 @@ export function readBinds({ lines }: Proxy): Bind[] {
         ['accept-proxy', 'interface', 'transparent', 'process', 'crt-list', 'strict-sni'].includes(option),
       )
       if (lost.length > 0)
-        line.notCarried(`${lost.join(', ').slice(0, 60)}: the address is a socket, a range of ports or UDP`)
+        line.notCarried(
+          `${lost.join(', ').slice(0, 60)}: the gateway cannot listen on a socket, a range of ports or UDP`,
+        )
       else if (others.includes('accept-proxy'))
-        line.changed('without accept-proxy: frontend.proxyProtocol, docs/policies/frontend-proxy-protocol.md', true)
+        line.changed(
+          'the importer ignores accept-proxy; configure frontend.proxyProtocol: docs/policies/frontend-proxy-protocol.md',
+          true,
+        )
       else if (others.length > 0 || files.length > 1)
-        line.changed(`without ${[...others, ...(files.length > 1 ? ['the other certificates'] : [])].join(', ')}`)
-      else line.carried(isTls ? 'copy the certificate, or correct its path' : '')
+        line.changed(
+          `the importer ignores ${[...others, ...(files.length > 1 ? ['the other certificates'] : [])].join(', ')}`,
+        )
+      else line.carried(isTls ? 'copy the certificate to this path, or change the path' : '')
       return binds
     })
 }

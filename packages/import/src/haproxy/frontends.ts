@@ -18,7 +18,7 @@ export function readFrontend(proxy: Proxy, backends: Backends, users: Userlists)
   return readBinds(proxy).map((bind) => {
     const rules = readRequestRules(proxy, bind, users)
     if (rules.isClosed) {
-      for (const line of proxy.lines) line.hint('requests do not get this far')
+      for (const line of proxy.lines) line.hint('a rule before this line denies all requests')
     }
     const chosen = rules.isClosed ? [] : choices(proxy, bind, { backends, users, outer: rules })
     const closed: Action = reply(proxy.head, 403, `not imported: rules at ${positionText(proxy.head.at)}\n`)
@@ -28,7 +28,7 @@ export function readFrontend(proxy: Proxy, backends: Backends, users: Userlists)
     const denials = [...rules.denials]
     const refused = ({ line, denial }: Step, why: string): null => {
       if (denial === undefined) return refuse(line, why)
-      line.changed('checked before the other rules, with status 403')
+      line.changed('the gateway checks this rule before the other rules, and denies with status 403')
       denials.push(denial)
       return null
     }
@@ -46,7 +46,7 @@ export function readFrontend(proxy: Proxy, backends: Backends, users: Userlists)
 const ALWAYS = { kind: 'always', value: true } as const
 
 function refuse(line: Statement, why: string): null {
-  line.notCarried(`${why}; its requests go on`, true)
+  line.notCarried(`${why}; matching requests continue with the next rule`, true)
   return null
 }
 
@@ -66,8 +66,8 @@ function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundi
     if (target === undefined) {
       line.notCarried(
         /%/.test(name)
-          ? 'the name of the backend has samples; its requests get 501'
-          : `found no HTTP backend named ${name.slice(0, 60)}; its requests get 501`,
+          ? 'the name of the backend contains samples; matching requests get 501'
+          : `found no HTTP backend named ${name.slice(0, 60)}; matching requests get 501`,
       )
       const action = reply(line, 501, `not imported: ${line.name} at ${positionText(line.at)}\n`)
       const wide = widened(condition) ?? condition
@@ -78,7 +78,10 @@ function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundi
     line.carried()
     const refused = (why: string) => {
       const wide = widened(condition)
-      line.notCarried(`${why}; ${wide === null ? 'its requests go on' : 'requests that it may take get 501'}`, true)
+      line.notCarried(
+        `${why}; ${wide === null ? 'matching requests continue with the next rule' : 'requests that may match get 501'}`,
+        true,
+      )
       return wide === null
         ? null
         : { condition: wide, action: reply(line, 501, `not imported: use_backend at ${positionText(line.at)}\n`) }
@@ -92,7 +95,7 @@ function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundi
         ...{ condition: both, action: step.action },
         refused: (why) => {
           step.line.notCarried(
-            `${why}; ${wide === null ? 'its requests go on' : 'requests that it may deny get 403'}`,
+            `${why}; ${wide === null ? 'matching requests continue with the next rule' : 'requests that it may deny get 403'}`,
             true,
           )
           return wide === null ? null : { condition: wide, action: step.action }

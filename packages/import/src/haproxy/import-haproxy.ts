@@ -32,8 +32,9 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
   const http = proxies.filter((proxy) => {
     const isBytes = isTcp(proxy)
     if (isBytes) {
-      proxy.head.notCarried('it forwards bytes: write a TCP or TLS listener: docs/tls.md')
-      for (const line of proxy.lines) line.notCarried('its section is not carried', isProtection(line.name))
+      proxy.head.notCarried('the section forwards TCP connections; configure a TCP or TLS listener: docs/tls.md')
+      for (const line of proxy.lines)
+        line.notCarried('the section of this line is not carried', isProtection(line.name))
     }
     return !isBytes
   })
@@ -56,7 +57,10 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
           port,
           owner: proxy.name,
           lost: (first: string) =>
-            proxy.head.notCarried(`port ${port.port} belongs to ${first}, and a port has one address here`, true),
+            proxy.head.notCarried(
+              `${first} already has port ${port.port}, and a port of the gateway has one list of rules`,
+              true,
+            ),
         })),
       ),
   )

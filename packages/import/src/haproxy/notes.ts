@@ -1,7 +1,7 @@
 import type { Section } from './parse.ts'
 
-const PROCESS = 'a setting of the process of HAProxy'
-const LOGS = 'docs/logs-and-metrics.md'
+const PROCESS = 'the line sets up the process of HAProxy'
+const LOGS = 'configure logs and metrics in the gateway: docs/logs-and-metrics.md'
 
 /**
  * Sets notes on lines that have no effect on requests. A note stays only if no later step of the import reads the line.
@@ -10,27 +10,40 @@ export function noteKnownLines(sections: readonly Section[]): void {
   for (const { head, kind, lines } of sections) {
     if (kind === 'global') head.carried()
     if (!['global', 'defaults', 'frontend', 'backend', 'listen'].includes(kind)) {
-      head.hint(SECTION_NOTES[kind] ?? 'the gateway has no such section')
+      head.hint(SECTION_NOTES[kind] ?? 'the gateway has no counterpart for this section')
     }
     for (const line of lines) {
       const note = NOTES.get(`${line.name} ${line.args[0] ?? ''}`) ?? NOTES.get(line.name)
       if (kind === 'global') line.hint(note ?? PROCESS)
       else if (note !== undefined) line.hint(note)
-      else if (SECTION_NOTES[kind] !== undefined) line.hint('its section is not carried')
+      else if (SECTION_NOTES[kind] !== undefined) line.hint('the section of this line is not carried')
     }
   }
 }
 
 const SECTION_NOTES: Readonly<Record<string, string>> = {
-  ...{ peers: 'stores: docs/stores.md', resolvers: 'config.dns', program: PROCESS, mailers: LOGS, ring: LOGS },
-  ...{ 'http-errors': 'errors of backends pass as they are', cache: 'responses are not cached', 'log-profile': LOGS },
   ...{
-    'fcgi-app': 'backends speak HTTP',
+    peers: 'configure shared stores: docs/stores.md',
+    resolvers: 'configure name resolution in config.dns',
+    program: PROCESS,
+    mailers: LOGS,
+    ring: LOGS,
+  },
+  ...{
+    'http-errors': 'the gateway does not replace error responses of backends',
+    cache: 'the gateway does not cache HTTP responses',
+    'log-profile': LOGS,
+  },
+  ...{
+    'fcgi-app': 'the gateway calls backends by HTTP only',
     'log-forward': LOGS,
-    'crt-store': 'tls of listeners: docs/tls.md',
+    'crt-store': 'configure certificates in tls of listeners: docs/tls.md',
     traces: LOGS,
   },
-  ...{ userlist: 'users of proxies that do not ask for them', acme: 'certificates are not issued here: docs/tls.md' },
+  ...{
+    userlist: 'no imported proxy uses this userlist',
+    acme: 'the gateway obtains no certificates; configure certificate files: docs/tls.md',
+  },
 }
 
 const NOTES: ReadonlyMap<string, string> = new Map(
@@ -43,37 +56,38 @@ const NOTES: ReadonlyMap<string, string> = new Map(
       'option logasap': LOGS,
     },
     'option forwardfor':
-      'the gateway sends x-forwarded-for; frontend.forwardedHeaders decides about headers of clients',
-    'option http-server-close': 'connections are kept',
-    'option httpclose': 'connections are kept',
-    'option forceclose': 'connections are kept',
-    'option http-keep-alive': 'connections are kept',
-    'option redispatch': 'a failed connection is tried at other addresses',
-    'option http-buffer-request': 'bodies stream; policies that read bodies have frontend.http.maxBufferSize',
-    'option abortonclose': 'calls of clients that left are canceled',
-    'option persist': 'sessionPersistence: docs/policies/traffic-session-persistence.md',
-    'timeout client': 'frontend.http has the time limits of clients',
-    'timeout http-request': 'frontend.http has the time limits of clients',
-    'timeout http-keep-alive': 'frontend.http.http1IdleTimeout',
-    'timeout check': 'a health policy learns from traffic: docs/backends.md',
-    'timeout queue': 'requests do not wait for a server',
-    'timeout tunnel': 'upgraded connections have no limit',
-    'timeout tarpit': 'requests are denied at once',
-    maxconn: 'frontend.tcp.maxConnections: docs/policies/frontend-tcp.md',
-    fullconn: 'requests do not wait for a server',
-    errorfile: 'errors of backends pass as they are',
-    errorfiles: 'errors of backends pass as they are',
-    errorloc: 'errors of backends pass as they are',
-    compression: 'responses are not compressed',
-    stats: 'portico has an admin API and metrics: docs/logs-and-metrics.md',
-    'stick-table': 'limits by client are a rateLimit policy: docs/policies/traffic-rate-limit.md',
-    stick: 'sessionPersistence: docs/policies/traffic-session-persistence.md',
-    'http-reuse': 'connections are kept',
+      "the gateway sends x-forwarded-for; frontend.forwardedHeaders decides whether the client's value is trusted",
+    'option http-server-close': 'the gateway keeps connections open',
+    'option httpclose': 'the gateway keeps connections open',
+    'option forceclose': 'the gateway keeps connections open',
+    'option http-keep-alive': 'the gateway keeps connections open',
+    'option redispatch': 'the gateway tries other addresses when a connection fails',
+    'option http-buffer-request':
+      'the gateway streams bodies; frontend.http.maxBufferSize limits the bodies that policies read',
+    'option abortonclose': 'the gateway cancels the upstream request when the client disconnects',
+    'option persist': 'configure a sessionPersistence policy: docs/policies/traffic-session-persistence.md',
+    'timeout client': 'configure the time limits for clients in frontend.http',
+    'timeout http-request': 'configure the time limits for clients in frontend.http',
+    'timeout http-keep-alive': 'configure frontend.http.http1IdleTimeout',
+    'timeout check': 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+    'timeout queue': 'the gateway does not queue requests for a server',
+    'timeout tunnel': 'upgraded connections have no time limit',
+    'timeout tarpit': 'the gateway denies requests without a delay',
+    maxconn: 'configure frontend.tcp.maxConnections: docs/policies/frontend-tcp.md',
+    fullconn: 'the gateway does not queue requests for a server',
+    errorfile: 'the gateway does not replace error responses of backends',
+    errorfiles: 'the gateway does not replace error responses of backends',
+    errorloc: 'the gateway does not replace error responses of backends',
+    compression: 'the gateway does not compress responses',
+    stats: 'the gateway has an admin API and metrics: docs/logs-and-metrics.md',
+    'stick-table': 'configure a rateLimit policy for limits by client: docs/policies/traffic-rate-limit.md',
+    stick: 'configure a sessionPersistence policy: docs/policies/traffic-session-persistence.md',
+    'http-reuse': 'the gateway keeps connections open',
     capture: LOGS,
-    'unique-id-format': 'frontend.requestId: docs/policies/frontend-request-id.md',
-    'unique-id-header': 'frontend.requestId: docs/policies/frontend-request-id.md',
-    filter: 'the gateway has no such filter',
-    description: 'a comment',
-    id: 'a comment',
+    'unique-id-format': 'configure frontend.requestId: docs/policies/frontend-request-id.md',
+    'unique-id-header': 'configure frontend.requestId: docs/policies/frontend-request-id.md',
+    filter: 'the gateway has no counterpart for this filter',
+    description: 'the line is a comment',
+    id: 'the line is a comment',
   }),
 )

@@ -28,8 +28,8 @@ export function readProxies(sections: readonly Section[]): Proxy[] {
       if (name === '') throw new SourceError(head.at, `found a ${kind} without a name`)
       if (base === undefined) throw new SourceError(head.at, `found no defaults named ${head.args[from + 1] ?? ''}`)
       if (kind !== 'backend') head.carried()
-      head.hint('no frontend uses it')
-      for (const line of lines) if (kind === 'backend') line.hint('no frontend uses its section')
+      head.hint('no frontend uses the backend')
+      for (const line of lines) if (kind === 'backend') line.hint('no frontend uses the backend of this line')
       found.push({ head, kind, name, lines, inherited: base })
     }
   }

@@ -14,16 +14,16 @@ export function readRedirect(line: Statement, words: readonly string[]): Action 
   const [kind = '', target = '', ...options] = words
   const at = options.indexOf('code')
   const status = at === -1 ? 302 : Number(options[at + 1])
-  if (!STATUSES.includes(status)) return 'the status of a redirect is 301, 302, 303, 307 or 308'
+  if (!STATUSES.includes(status)) return 'the gateway redirects only with status 301, 302, 303, 307 or 308'
   const lost = options.filter((word) => ['drop-query', 'append-slash', 'set-cookie', 'clear-cookie'].includes(word))
   if (kind === 'scheme') {
-    if (target !== 'http' && target !== 'https') return 'the scheme is not http or https'
+    if (target !== 'http' && target !== 'https') return 'the scheme is neither http nor https'
     note(line, lost, false)
     return redirect(line, { scheme: target, status })
   }
   const found = TARGET.exec(kind === 'prefix' ? target.replace(/\/$/, '') : target)
   if (found === null || (kind !== 'prefix' && kind !== 'location'))
-    return 'the address of the redirect has other samples'
+    return 'the address of the redirect contains samples without a counterpart'
   const [, scheme, host, path] = found
   const authority =
     host === undefined || host.startsWith('%') ? undefined : host.includes(':') ? { full: host } : { host }
@@ -34,16 +34,16 @@ export function readRedirect(line: Statement, words: readonly string[]): Action 
     return redirect(line, { ...url, status })
   }
   if (kind === 'prefix' || keepsPath || (path === undefined && scheme === undefined))
-    return 'the redirect keeps a part of the path: write a requestRedirect policy'
+    return 'the redirect keeps a part of the path; configure a requestRedirect policy'
   const full = path ?? '/'
-  if (!isPlainPath(full)) return 'the path has characters that need encoding'
+  if (!isPlainPath(full)) return 'the path contains characters that need encoding'
   note(line, lost, true)
   return redirect(line, { ...url, path: { full }, status })
 }
 
 function note(line: Statement, lost: readonly string[], keepsQuery: boolean): void {
-  if (lost.length > 0) line.changed(`without ${lost.join(', ')}`)
-  else if (keepsQuery) line.changed('the query is kept')
+  if (lost.length > 0) line.changed(`the importer ignores ${lost.join(', ')}`)
+  else if (keepsQuery) line.changed('the redirect keeps the query of the request')
   else line.carried()
 }
 

@@ -45,7 +45,7 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
   const found: Record<string, unknown> = {}
   let isClosed = false
   const close = (line: Statement, why: string): void => {
-    line.notCarried(`${why}; requests get 403 until you replace it`, true)
+    line.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
     isClosed = true
   }
   const monitor = lastLine(proxy, 'monitor-uri')
@@ -75,15 +75,18 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
         const code = words.includes('deny_status') && status >= 400 && status <= 599 ? status : 403
         const expression = expressionOfCondition(condition)
         if (isCounter(tail, acls))
-          line.notCarried('limits by client are a rateLimit policy: docs/policies/traffic-rate-limit.md', true)
+          line.notCarried(
+            'configure a rateLimit policy for limits by client: docs/policies/traffic-rate-limit.md',
+            true,
+          )
         else if (expression === null) close(line, whyUnknown(condition))
         else if (expression === 'true' || !readsAddress(condition)) {
           if (verb === 'deny') line.carried()
-          else line.changed('requests are denied with 403')
+          else line.changed('the gateway denies requests with status 403')
           steps.push({ condition, line, action: reply(line, code), denial: expression })
         } else {
-          if (code === 403 && verb === 'deny') line.carried('checked before the other rules')
-          else line.changed('the status is 403, and the rule is checked before the others')
+          if (code === 403 && verb === 'deny') line.carried('the gateway checks this rule before the other rules')
+          else line.changed('the gateway checks this rule before the other rules, and denies with status 403')
           denials.push(expression)
         }
         break
@@ -119,8 +122,10 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
           line.carried()
           found['urlRewrite'] = { authority: { full: change.value } }
         } else if (OWN_HEADERS.has(change.name)) {
-          line.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
-        } else if (set.length >= 15) line.notCarried('more than 15 headers')
+          line.changed(
+            "the gateway sets this header; frontend.forwardedHeaders decides whether the client's value is trusted",
+          )
+        } else if (set.length >= 15) line.notCarried('a route can change at most 15 headers')
         else {
           line.carried()
           set.push(change)
@@ -132,13 +137,13 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
       case 'replace-uri':
       case 'set-uri':
       case 'set-query':
-        line.notCarried('write a urlRewrite policy: the path of its requests is not changed', true)
+        line.notCarried('the importer does not change the path; configure a urlRewrite policy', true)
         break
       default:
         line.notCarried(
           verb.startsWith('track-')
-            ? 'limits by client are a rateLimit policy: docs/policies/traffic-rate-limit.md'
-            : 'the gateway has no such rule',
+            ? 'configure a rateLimit policy for limits by client: docs/policies/traffic-rate-limit.md'
+            : 'the gateway has no counterpart for this rule',
           verb.startsWith('track-'),
         )
     }
@@ -198,10 +203,10 @@ function readReturn(line: Statement, words: readonly string[]): Action | string 
   const status = Number(value('status') ?? 200)
   const body = value('string') ?? value('lf-string')
   const isFile = ['file', 'lf-file', 'errorfile', 'errorfiles'].some((name) => words.includes(name))
-  if (isFile) return 'files are not served'
-  if (!(status >= 200 && status <= 599)) return 'the status cannot be a direct response'
+  if (isFile) return 'the gateway serves no files'
+  if (!(status >= 200 && status <= 599)) return 'the gateway cannot send this status as a direct response'
   const text = body === null ? undefined : words.includes('lf-string') ? literalFormat(body) : body
-  if (text === null || (text?.length ?? 0) > 4_096) return 'the text has samples, or is too long'
+  if (text === null || (text?.length ?? 0) > 4_096) return 'the text contains samples, or is too long'
   const type = value('content-type')
   line.carried()
   const plain = reply(line, status, text)
@@ -215,18 +220,20 @@ function headerChange(
   [name = '', format = '']: readonly string[],
   condition: Condition,
 ): { name: string; value: string } | null | string {
-  if (!isSettable(name)) return 'the name is not that of a header, or of one that frames messages'
+  if (!isSettable(name)) return 'the header name is not valid, or the header frames messages'
   const lower = name.toLowerCase()
   const holds = expressionOfCondition(condition)
-  if (holds === null) return 'its condition has no counterpart'
+  if (holds === null) return 'the condition of the rule has no counterpart'
   const isConstant = !/[^\w()!&| ]|request|source/.test(holds)
   if (isConstant && isAlwaysFalse(condition)) return null
   const value = verb === 'del-header' ? '[]' : formatExpression(format)
-  if (value === null) return 'its samples have no counterpart'
+  if (value === null) return 'a sample of the value has no counterpart'
   if (lower === 'host') {
     const literal = literalFormat(format)
     const isPlain = literal !== null && /^[a-zA-Z0-9.-]+(:\d{1,5})?$/.test(literal)
-    return holds === 'true' && isPlain ? { name: 'host', value: literal } : 'the Host has a condition or samples'
+    return holds === 'true' && isPlain
+      ? { name: 'host', value: literal }
+      : 'the new Host depends on a condition or on samples'
   }
   if (isAlwaysTrue(condition)) return { name: lower, value }
   return { name: lower, value: `(${holds}) ? dyn(${value}) : dyn(request.headers[${JSON.stringify(lower)}])` }
@@ -250,12 +257,12 @@ function readResponseRule(line: Statement, found: Record<'set' | 'add' | 'remove
   const value = isRemoval ? '' : literalFormat(format)
   const hasCondition = (isRemoval ? [format, ...rest] : rest).some((word) => word === 'if' || word === 'unless')
   const list = { 'set-header': found.set, 'add-header': found.add, 'del-header': found.remove }[verb]
-  if (list === undefined) return line.notCarried('the gateway has no such rule')
+  if (list === undefined) return line.notCarried('the gateway has no counterpart for this rule')
   if (hasCondition || value === null || /[^\x20-\x7e]/.test(value)) {
-    return line.notCarried('headers of responses have literal values and no conditions')
+    return line.notCarried("the gateway's response headers need literal values, and cannot depend on a condition")
   }
   if (list.length >= 16 || !isSettable(name))
-    return line.notCarried('more than 16 headers, or a header that frames the message')
+    return line.notCarried('the route would change more than 16 headers, or the header frames the message')
   line.carried()
   list.push(isRemoval ? name.toLowerCase() : { name: name.toLowerCase(), value })
 }

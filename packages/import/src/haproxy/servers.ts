@@ -15,17 +15,18 @@ export interface Servers {
 /** Reads the servers of a `backend` or `listen`. The list is empty when no server can be imported. */
 export function readServers(proxy: Proxy): Servers {
   const standard = [...proxy.inherited, ...proxy.lines].filter(({ name }) => name === 'default-server')
-  for (const each of standard) each.changed('health checks are replaced by a health policy: docs/backends.md')
+  for (const each of standard)
+    each.changed('the gateway sends no health checks; configure a health policy: docs/backends.md')
   const shared = standard.flatMap(({ args }) => args)
   const servers = proxy.lines.flatMap((line) => readServer(line, shared) ?? [])
   noteOthers(proxy)
   const cookie = lastLine(proxy, 'cookie')
   const sessionName = cookie?.args[0] ?? ''
   const isSticky = cookie !== null && /^[\w-]+$/.test(sessionName)
-  if (isSticky) cookie.changed('the gateway chooses the value of the cookie')
+  if (isSticky) cookie.changed("the gateway chooses the cookie's value")
   const [connect, server] = [lastLine(proxy, 'timeout', 'connect'), lastLine(proxy, 'timeout', 'server')]
   const backend = withoutAbsent({
-    http: timeout(server, 'requestTimeout', 'limits the time until the response begins'),
+    http: timeout(server, 'requestTimeout', 'the time limit applies until the response begins'),
     tcp: timeout(connect, 'connectTimeout', ''),
   })
   return {
@@ -57,9 +58,11 @@ function retryOf(proxy: Proxy): object | undefined {
   const retries = lastLine(proxy, 'retries')
   const codes = (on?.args ?? []).flatMap((arg) => (/^[45]\d\d$/.test(arg) ? [Number(arg)] : []))
   const attempts = Math.min(Number(retries?.args[0] ?? 3), 5)
-  retries?.changed('attempts of a retry policy; a failed connection is tried at other addresses anyway')
+  retries?.changed(
+    'the number becomes the attempts of a retry policy; the gateway tries other addresses when a connection fails',
+  )
   if (on === null || on.args[0] === 'none' || !(attempts > 0)) return undefined
-  on.changed('lost connections and timeouts are retried for idempotent methods alone')
+  on.changed('only requests with idempotent methods are retried after lost connections and timeouts')
   return withoutAbsent({ attempts, codes: codes.length === 0 ? undefined : codes })
 }
 
@@ -107,14 +110,14 @@ function readServer(line: Statement, shared: readonly string[]): { host: string;
   const options = readOptions([...shared, ...own])
   const host = serverAddress(address, options.has('ssl') ? 443 : 80)
   if (host === null) {
-    line.notCarried('the address is not a host and a port')
+    line.notCarried('the address is not a host with a port')
     return null
   }
   if (options.has('disabled') || options.has('backup')) {
     line.notCarried(
       options.has('backup')
-        ? 'requests do not go to it when the other servers fail: backends have no order'
-        : 'it is disabled',
+        ? 'the backup server gets no requests: the gateway does not order backends'
+        : 'the server is disabled, so it gets no requests',
     )
     return null
   }
@@ -125,12 +128,13 @@ function readServer(line: Statement, shared: readonly string[]): { host: string;
   )
   if (options.has('ssl') && options.get('verify') !== 'none') {
     line.changed(
-      `the name in the certificate of the server is verified too${lost.length > 0 ? `; without ${lost.join(', ')}` : ''}`,
+      `the gateway also verifies the name in the certificate of the server${lost.length > 0 ? `; the importer ignores ${lost.join(', ')}` : ''}`,
     )
-  } else if (lost.length > 0) line.changed(`without ${lost.join(', ')}: a health policy evicts servers`)
+  } else if (lost.length > 0)
+    line.changed(`the importer ignores ${lost.join(', ')}; a health policy evicts failing servers`)
   else line.carried()
   if (options.has('send-proxy') || options.has('send-proxy-v2')) {
-    line.notCarried('the PROXY protocol is not sent to servers')
+    line.notCarried('the gateway does not send the PROXY protocol to servers')
     return null
   }
   const backend = withoutAbsent({
@@ -166,12 +170,16 @@ function noteOthers(proxy: Proxy): void {
   for (const line of [...proxy.inherited, ...proxy.lines]) {
     if (line.name === 'balance') {
       if (line.args[0] === 'roundrobin' || line.args[0] === 'static-rr')
-        line.carried('servers are chosen at random by weight')
-      else line.changed('servers are chosen by weight; sessionPersistence keeps a client at one server')
+        line.carried('the gateway chooses servers at random, by weight')
+      else
+        line.changed(
+          'the gateway chooses servers at random, by weight; a sessionPersistence policy keeps a client at one server',
+        )
     }
-    if (line.name === 'server-template') line.notCarried('write a backend with the name: all of its addresses are used')
+    if (line.name === 'server-template')
+      line.notCarried('configure a backend with the name; the gateway uses all addresses of a name')
     if (line.name === 'http-check' || (line.name === 'option' && line.args[0]?.endsWith('chk') === true)) {
-      line.notCarried('a health policy learns from traffic: docs/backends.md')
+      line.notCarried('the gateway sends no health checks; a health policy learns from traffic: docs/backends.md')
     }
   }
 }

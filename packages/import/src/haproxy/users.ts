@@ -24,13 +24,10 @@ export function readUserlists(sections: readonly Section[]): Userlists {
           ) {
             line.carried()
             users.push(`${user}:${hash}`)
-          } else if (line.name === 'group') line.notCarried('users have no groups')
+          } else if (line.name === 'group') line.notCarried('the gateway has no groups of users')
           else {
-            line.notCarried(
-              'its password is in plain text, or its hash is not accepted: hash it with htpasswd -B',
-              true,
-            )
-            problem = 'a password of the userlist is not accepted'
+            line.notCarried('the gateway does not accept this password; hash the password with htpasswd -B', true)
+            problem = 'the gateway does not accept a password of the userlist'
           }
         }
         return [name, problem === '' && users.length > 0 ? users : problem || 'the userlist has no users']
@@ -58,7 +55,9 @@ export function readUsers(
       (second === undefined ? test?.join(' ') : undefined) ?? /^(?:if !|unless ){ (\S+) }$/.exec(text)?.[1] ?? '',
     ) ?? []
   const users =
-    name === undefined ? 'its condition is not that of a userlist' : (lists.get(name) ?? 'there is no such userlist')
+    name === undefined
+      ? 'the condition does not name a userlist'
+      : (lists.get(name) ?? 'the config has no userlist with this name')
   if (typeof users === 'string') return users
   return { ...(realm !== undefined && /^[\x20-\x7e]{1,100}$/.test(realm) && !/["\\]/.test(realm) && { realm }), users }
 }

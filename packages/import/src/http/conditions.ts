@@ -102,13 +102,13 @@ function expand(condition: Condition): Alternative[] | string {
     case 'query':
       return [{ host: null, match: { ...ANY_MATCH, query: [condition.query] } }]
     case 'address':
-      return 'routes do not depend on the address of the client'
+      return "routes cannot match the client's address"
     case 'unknown':
       return condition.why
     case 'always':
       return condition.value ? [{ host: null, match: ANY_MATCH }] : []
     case 'not':
-      return 'routes have no negated conditions'
+      return 'routes cannot match negated conditions'
     case 'any':
       return expandAny(condition.of)
     case 'all':
@@ -122,7 +122,7 @@ function expandAny(parts: readonly Condition[]): Alternative[] | string {
     const alternatives = expand(part)
     if (typeof alternatives === 'string') return alternatives
     found.push(...alternatives)
-    if (found.length > MOST_ALTERNATIVES) return 'the condition has too many alternatives'
+    if (found.length > MOST_ALTERNATIVES) return 'the condition leads to too many alternative matches'
   }
   return found
 }
@@ -141,7 +141,7 @@ function expandAll(parts: readonly Condition[]): Alternative[] | string {
       }
     }
     found = distinct(next)
-    if (found.length > MOST_ALTERNATIVES) return 'the condition has too many alternatives'
+    if (found.length > MOST_ALTERNATIVES) return 'the condition leads to too many alternative matches'
   }
   return found
 }
@@ -161,12 +161,12 @@ function intersect(one: Alternative, other: Alternative): Alternative | null | s
   const path = narrowerPath(one.match.path, other.match.path)
   if (path === undefined) return null
   const second = path === 'two' ? pathHeader(other.match.path) : []
-  if (second === null) return 'the condition has two patterns for the path'
+  if (second === null) return 'the condition has two patterns for the path, and a route can have one'
   const [method, otherMethod] = [one.match.method, other.match.method]
   if (method !== null && otherMethod !== null && method !== otherMethod) return null
   const headers = unique([...one.match.headers, ...other.match.headers, ...second])
   const query = unique([...one.match.query, ...other.match.query])
-  if (headers.length > 16 || query.length > 16) return 'the condition has more than 16 headers or parameters'
+  if (headers.length > 16 || query.length > 16) return 'the condition has more than 16 headers or query parameters'
   const found = path === 'two' ? one.match.path : path
   return { host, match: { path: found, method: method ?? otherMethod, headers, query } }
 }

@@ -117,7 +117,7 @@ function alternativesOf(condition: Condition, isNegated: boolean): Condition[][]
     const inner = alternativesOf(part, isNegated)
     if (typeof inner === 'string') return inner
     found = isAny ? [...found, ...inner] : found.flatMap((one) => inner.map((other) => [...one, ...other]))
-    if (found.length > MOST_ALTERNATIVES) return 'the condition has too many alternatives'
+    if (found.length > MOST_ALTERNATIVES) return 'the condition leads to too many alternative matches'
   }
   return found
 }

@@ -55,8 +55,8 @@ export function readTarget({ entity }: Service, upstreams: Upstreams): ServiceTa
   const backends = [found].flat().filter((each) => each !== null)
   if (backends.length === 0) {
     return upstream === undefined
-      ? 'the service has no host that can be used'
-      : 'its upstream has no target that can be used'
+      ? 'the host of the service is not a valid address'
+      : "no target of the service's upstream has a valid address"
   }
   return { backends, path, ...servicePolicies(entity, upstream?.policies ?? {}) }
 }
@@ -78,11 +78,11 @@ function readAddress(entity: Entity): Address | string {
   const [, scheme = '', authority = '', path = ''] = /^(\w+):\/\/([^/?#]+)(\/[^?#]*)?$/.exec(url.text ?? '') ?? []
   const [, host = '', port = ''] = /^(.*?)(?::(\d{1,5}))?$/.exec(authority) ?? []
   if (host === '') {
-    url.notCarried('it is not a URL with a host')
+    url.notCarried('the value is not a URL with a host')
     return 'the URL of the service has no host'
   }
   url.carried()
-  for (const each of [hostField, portField]) each?.changed('the URL is used')
+  for (const each of [hostField, portField]) each?.changed('the service has a URL, which takes precedence')
   const protocol = protocolField?.text ?? scheme
   return {
     ...{ protocol, host, path: pathField?.text ?? path },
@@ -124,22 +124,22 @@ function tlsPolicy(entity: Entity): object {
     'tls_verify_depth',
     'tls_sans',
   ].map((name) => entity.get(name))
-  depth?.notCarried('chains of certificates have no such limit')
-  client?.notCarried('mtlsCertificateRef: docs/policies/backend-tls.md')
-  names?.notCarried('verifySubjectAltNames: docs/policies/backend-tls.md')
+  depth?.notCarried('the gateway does not limit the length of certificate chains')
+  client?.notCarried('configure mtlsCertificateRef: docs/policies/backend-tls.md')
+  names?.notCarried('configure verifySubjectAltNames: docs/policies/backend-tls.md')
   const isSkipped = verify?.text?.toLowerCase() === 'false'
   verify?.carried()
   if (isSkipped) {
-    roots?.carried('not used, because certificates are not verified')
+    roots?.carried("the field has no effect, because the service's certificate is not verified")
     return { insecureSkipVerify: 'All' }
   }
   if (verify === null) {
     const place = entity.get('url') ?? entity.get('protocol')
-    place?.changed('the certificate of the service is verified')
+    place?.changed('the gateway verifies the certificate of the service')
   }
   if (roots == null || roots.items.length === 0) return {}
   const file = `certificates/${(entity.get('name')?.text ?? 'service').replaceAll(/[^\w.-]/g, '-')}-ca.pem`
-  roots.changed(`write the texts of these certificates to ${file}`)
+  roots.changed(`write the texts of these certificates to the file ${file}`)
   return { caCertificateRefs: [file] }
 }
 
@@ -150,9 +150,9 @@ function servicePolicies(
 ): Pick<ServiceTarget, 'policies' | 'backendPolicies'> {
   const [connect, read, retries] = ['connect_timeout', 'read_timeout', 'retries'].map((name) => entity.get(name))
   connect?.carried()
-  read?.changed('limits the time until the response begins')
-  entity.get('write_timeout')?.notCarried('writes have no limit of their own')
-  retries?.changed('lost connections are retried for idempotent methods alone')
+  read?.changed('the time limit applies until the response begins')
+  entity.get('write_timeout')?.notCarried('the gateway has no separate time limit for writing')
+  retries?.changed('only requests with idempotent methods are retried after a lost connection')
   const attempts = retries?.number ?? 0
   return {
     policies: withoutAbsent({

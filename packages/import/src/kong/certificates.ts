@@ -36,7 +36,7 @@ function readCertificate(field: Field, snis: readonly Field[]): Certificate[] {
     const name = sni.text === null ? sni.get('name') : sni
     sni.get('certificate')?.carried()
     const host = routeHost(name?.text ?? '')
-    if (host === null) name?.notCarried('it is not a host name')
+    if (host === null) name?.notCarried('the value is not a valid hostname')
     else name?.carried()
     return host ?? []
   })
@@ -46,12 +46,13 @@ function readCertificate(field: Field, snis: readonly Field[]): Certificate[] {
     ['key', 'key'],
   ] as const) {
     field.get(name)?.changed(
-      `write its text to ${list
+      `write the text to ${list
         .map((each) => each[key])
         .join(', ')
         .slice(0, 200)}`,
     )
   }
-  for (const name of ['cert_alt', 'key_alt']) field.get(name)?.notCarried('a listener has one certificate')
+  for (const name of ['cert_alt', 'key_alt'])
+    field.get(name)?.notCarried('a listener of the gateway has one certificate')
   return list
 }

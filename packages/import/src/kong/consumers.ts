@@ -44,7 +44,8 @@ export function readConsumers(roots: readonly Field[]): Consumer[] {
       }),
     ]
     for (const collection of OTHER_CREDENTIALS)
-      for (const each of own(collection)) each.notCarried('its authentication plugin has no counterpart')
+      for (const each of own(collection))
+        each.notCarried('the authentication plugin for this credential has no counterpart')
     const groups = own('acls').flatMap((acl) => {
       new Entity(acl, null).markLabels()
       acl.get('group')?.carried()

@@ -21,7 +21,7 @@ export class Entity {
 
   /** Reports fields that have no effect on requests, such as tags, as carried. */
   markLabels(): void {
-    for (const name of LABELS) this.field.get(name)?.carried('no effect on requests')
+    for (const name of LABELS) this.field.get(name)?.carried('the field has no effect on requests')
   }
 }
 
@@ -53,7 +53,7 @@ export function markDefaults(get: (name: string) => Field | null, known: Readonl
   for (const [name, { value, otherwise, isProtection }] of Object.entries(known)) {
     const field = get(name)
     if (field === null) continue
-    if (JSON.stringify(field.plain) === JSON.stringify(value)) field.carried('the default')
+    if (JSON.stringify(field.plain) === JSON.stringify(value)) field.carried('the value is the default')
     else field.notCarried(otherwise, isProtection)
   }
 }

@@ -79,7 +79,7 @@ function cached<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
 /** Returns a function that reads the target of a route's service. Each service is read once. */
 function targets(upstreams: Upstreams): RouteSurroundings['target'] {
   const ofService = cached((service: Service): ServiceTarget | string => readTarget(service, upstreams))
-  return ({ service }) => (service === null ? 'it has no service' : ofService(service))
+  return ({ service }) => (service === null ? 'the route has no service' : ofService(service))
 }
 
 function portsOf(source: Source, facts: Omit<RouteSurroundings, 'isTls'>): HttpPort[] {

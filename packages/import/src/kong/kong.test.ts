@@ -285,7 +285,7 @@ test('routes that need TLS redirect, and have a port of their own', () => {
     plain?.listeners[0]?.routes.map(({ policies }) => Object.keys(policies)),
     [['requestRedirect'], ['directResponse']],
   )
-  assert.ok(report.map(entryLine).some((line) => line.includes('write its text to certificates/a.test.pem')))
+  assert.ok(report.map(entryLine).some((line) => line.includes('write the text to certificates/a.test.pem')))
 })
 
 test('an expression closes all routes, because it may take any request', async () => {

@@ -37,7 +37,7 @@ export function entryOf(route: Route, match: RouteMatch, surroundings: RouteSurr
     condition: match.condition,
     action,
     refused: (why) => {
-      directive.notCarried(`${why}; requests that it may take get 403`, true)
+      directive.notCarried(`${why}; requests that may match get 403`, true)
       return { condition: match.wide, action: closedAction(directive) }
     },
   }
@@ -80,7 +80,7 @@ function actionOf(route: Route, match: RouteMatch, directive: Directive, surroun
   const target = surroundings.target(route)
   if (state.model !== null) return modelAction(route, directive, state, typeof target === 'string' ? null : target)
   if (typeof target === 'string') {
-    directive.notCarried(`${target}; its requests get 501`)
+    directive.notCarried(`${target}; matching requests get 501`)
     return named(statusReply(directive, 501, state), directive)
   }
   return proxyAction(route, match, directive, state, target)
@@ -171,7 +171,7 @@ function proxyAction(
 ): Action {
   const path = pathOf(route, match, state, target)
   if (typeof path === 'string') {
-    directive.notCarried(`${path}; its requests get 501`)
+    directive.notCarried(`${path}; matching requests get 501`)
     return named(statusReply(directive, 501, state), directive)
   }
   const expression = queried(path.expression, state.queryCalls)

@@ -41,7 +41,7 @@ export function readMatches(route: Entity, version: number, isTls: boolean): Rou
     ...headerList.map(([name, field]) => readHeader(name, field)),
     ...(isTls && snis != null ? [readSnis(snis)] : []),
   ]
-  if (!isTls) snis?.carried('compared on ports with TLS alone')
+  if (!isTls) snis?.carried('the gateway compares snis only on ports with TLS')
   const pathList = paths?.items ?? []
   const weight =
     [hosts, paths, methods, snis].filter((field) => field != null && textsOf(field).length > 0).length +
@@ -88,27 +88,32 @@ function widened(condition: Condition): Condition {
  */
 function expressionMatch(route: Entity): RouteMatch {
   const priority = route.get('priority')?.number ?? 0
-  route.get('priority')?.notCarried('its expression is not carried')
-  return { condition: unknown('expressions of routes are not read'), wide: ANY, path: null, priority: [99, priority] }
+  route.get('priority')?.notCarried('the expression of the route is not carried')
+  return {
+    condition: unknown('the importer does not read route expressions'),
+    wide: ANY,
+    path: null,
+    priority: [99, priority],
+  }
 }
 
 function readHost(field: Field): Condition {
   const text = field.text ?? ''
   const variable = variableOfText(text)
   if (variable !== null) {
-    field.changed(`its value is taken from the variable ${variable}`)
+    field.changed(`the value is taken from the environment variable ${variable}`)
     return { kind: 'host', host: `\${${variable}}` }
   }
   const found = routeHost(text)
   if (found !== null) {
-    if (/:\d+$/.test(text)) field.changed('with any port')
+    if (/:\d+$/.test(text)) field.changed('the gateway ignores the port of the Host')
     else field.carried()
     return { kind: 'host', host: found }
   }
   const start = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.\*$/i.exec(text)?.[1]
   if (start === undefined) {
-    field.notCarried('it is not a host name', true)
-    return unknown(`${text.slice(0, 60)} is not a host name`)
+    field.notCarried('the value is not a valid hostname', true)
+    return unknown(`${text.slice(0, 60)} is not a valid hostname`)
   }
   field.carried()
   const regex = `(?i)${escapeRegex(start)}\\..+`
@@ -117,27 +122,28 @@ function readHost(field: Field): Condition {
 
 function readHeader(name: string, field: Field): Condition {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
-    field.notCarried('it is not a header', true)
-    return unknown('a header cannot be compared')
+    field.notCarried('the header name is not valid', true)
+    return unknown('the gateway cannot compare a header of the route')
   }
   const conditions = textsOf(field).map((text): Condition => {
     const isPattern = text.startsWith('~*')
     const regex = isPattern ? wholePattern(`(?i)${text.slice(2)}`) : `(?i)${escapeRegex(text)}`
-    if (/[^\x20-\x7e]/.test(text) || !isRegex(regex)) return unknown(`a value of the header ${name} cannot be compared`)
+    if (/[^\x20-\x7e]/.test(text) || !isRegex(regex)) return unknown(`a value of the header ${name} has no counterpart`)
     const value = isPattern || /[a-z]/i.test(text) ? { regex } : { exact: text }
     return { kind: 'header', header: { name: name.toLowerCase(), value } }
   })
-  if (conditions.some(({ kind }) => kind === 'unknown')) field.notCarried('a value cannot be compared', true)
+  if (conditions.some(({ kind }) => kind === 'unknown'))
+    field.notCarried('the gateway cannot compare one of the values', true)
   else field.carried()
   return anyOf(conditions)
 }
 
 function readSnis(field: Field): Condition {
-  field.changed('compared with the host of requests, which is the server name in the handshake of clients')
+  field.changed('the gateway compares the names with the Host of requests, which usually equals the TLS server name')
   return anyOf(
     textsOf(field).map((text) => {
       const host = routeHost(text.replace(/\.$/, ''))
-      return host === null ? unknown(`${text.slice(0, 60)} is not a host name`) : { kind: 'host', host }
+      return host === null ? unknown(`${text.slice(0, 60)} is not a valid hostname`) : { kind: 'host', host }
     }),
   )
 }
@@ -161,7 +167,7 @@ function readPath(field: Field, version: number): { path: RoutePath; condition: 
     }
     if (found === null) {
       field.notCarried('no request can have this path', true)
-      return { path, condition: unknown('the path cannot be compared'), wide: ANY }
+      return { path, condition: unknown('the gateway cannot compare the path'), wide: ANY }
     }
     field.carried()
     return { path, condition: { kind: 'path', path: found }, wide: { kind: 'path', path: found } }
@@ -177,8 +183,8 @@ function readPath(field: Field, version: number): { path: RoutePath; condition: 
     field.carried()
     return { path, condition: { kind: 'path', path: found }, wide: { kind: 'path', path: found } }
   }
-  field.notCarried('the pattern is not RE2', true)
+  field.notCarried('the pattern is not valid RE2 syntax', true)
   const start = pathStart(literalStart(regex))
   const wide: Condition = start === null ? ANY : { kind: 'path', path: start }
-  return { path, condition: unknown('the pattern is not RE2'), wide }
+  return { path, condition: unknown('the pattern is not valid RE2 syntax'), wide }
 }

@@ -89,7 +89,7 @@ function readPlugin(
   entity.markLabels()
   const name = field.get('name')?.text ?? ''
   if (!entity.isEnabled) {
-    field.carried('disabled, so it is left out')
+    field.carried('the plugin is disabled, so it is left out')
     return null
   }
   field.get('enabled')?.carried()
@@ -98,9 +98,9 @@ function readPlugin(
   const reference = field.get('_config')
   if (reference !== null) {
     if (shared.has(reference.text ?? '')) reference.carried()
-    else reference.notCarried('no file has this config', true)
+    else reference.notCarried('no file has the shared config with this name', true)
   }
-  field.get('ordering')?.notCarried('policies have a fixed order: docs/policies.md')
+  field.get('ordering')?.notCarried('the gateway runs policies in a fixed order: docs/policies.md')
   const protocols = field.get('protocols')
   protocols?.carried()
   const names = textsOf(protocols)
@@ -138,7 +138,7 @@ function referencedScope(field: Field, scope: Scope, { services, routes, consume
   group?.carried()
   if (lost.length > 0) {
     field.notCarried(
-      `no file has the ${lost.map(([at]) => at?.path.split('.').at(-1)).join(' and ')} that it names`,
+      `no file has the ${lost.map(([at]) => at?.path.split('.').at(-1)).join(' and ')} that the plugin names`,
       true,
     )
     return null

@@ -31,7 +31,7 @@ export function readSource(roots: readonly Field[]): Source {
       const name = referenceOf(reference)
       const service = services.find(({ names }) => name !== null && names.includes(name)) ?? null
       if (service !== null) reference?.carried()
-      else reference?.notCarried('no file has this service; its requests get 501')
+      else reference?.notCarried('no file has this service; matching requests get 501')
       return readRoute(field, at, { service, defaults: defaults('route') })
     }),
   ]
@@ -49,7 +49,7 @@ function readService(field: Field, defaults: Field | null): Service {
   entity.markLabels()
   field.get('name')?.carried()
   const enabled = field.get('enabled')
-  enabled?.carried(entity.isEnabled ? '' : 'its routes are left out')
+  enabled?.carried(entity.isEnabled ? '' : 'the service is disabled, so its routes are left out')
   return { names: namesOf(field), entity, isEnabled: entity.isEnabled }
 }
 
@@ -72,7 +72,7 @@ function namesOf(field: Field): string[] {
 function markHead(root: Field): void {
   for (const [name, field] of root.members) {
     if (name === '_info')
-      for (const [, each] of field.members) each.carried(each.isMapping ? '' : 'no effect on requests')
-    else if (name.startsWith('_') && name !== '_plugin_configs') field.carried('no effect on requests')
+      for (const [, each] of field.members) each.carried(each.isMapping ? '' : 'the field has no effect on requests')
+    else if (name.startsWith('_') && name !== '_plugin_configs') field.carried('the field has no effect on requests')
   }
 }

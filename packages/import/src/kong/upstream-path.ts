@@ -81,7 +81,7 @@ function strippedPattern(regex: string, base: string): UpstreamPath | string {
     return { expression: `${JSON.stringify(base)} + ${query}`, pathFor: () => base }
   }
   const start = `^(?:${regex})/?`
-  if (!isRegex(start)) return 'the pattern cannot be cut off the path'
+  if (!isRegex(start)) return 'the gateway cannot remove the part that fits the pattern from the path'
   const withoutSlash = base.replace(/\/$/, '')
   const rest = `${JSON.stringify(`${withoutSlash}/`)} + request.path.regexReplace(${JSON.stringify(start)}, "")`
   const isWhole = `request.path.matches(${JSON.stringify(`^(?:${regex})$`)})`

@@ -48,7 +48,7 @@ export function readTargets({ targets }: Upstream): Target[] {
     const [target, weight] = [field.get('target'), field.get('weight')]
     const [, host = '', port = '8000'] = /^(\[.*\]|[^:]*)(?::(\d{1,5}))?$/.exec(target?.text ?? '') ?? []
     if (host === '') {
-      target?.notCarried('it is not a host with a port')
+      target?.notCarried('the target is not a host with a port')
       return []
     }
     target?.carried()
@@ -62,35 +62,43 @@ export function readTargets({ targets }: Upstream): Target[] {
 function stickyPolicy(field: Field): Record<string, unknown> {
   const [on, cookie] = [field.get('hash_on'), field.get('hash_on_cookie')]
   if (on?.text === 'cookie') {
-    on.changed('the gateway chooses the value of the cookie')
+    on.changed("the gateway chooses the cookie's value")
     cookie?.carried()
     field.get('hash_on_cookie_path')?.carried()
     const name = cookie?.text ?? ''
     return { sessionPersistence: /^[\w-]+$/.test(name) ? { sessionName: name } : {} }
   }
-  if (on === null || on.text === 'none') on?.carried('the default')
-  else on.notCarried('requests are spread by load: sessionPersistence keeps clients at a server')
+  if (on === null || on.text === 'none') on?.carried('the value is the default')
+  else
+    on.notCarried('the gateway distributes requests by load; a sessionPersistence policy keeps a client at one server')
   return {}
 }
 
 function markOptions(field: Field): void {
   const algorithm = field.get('algorithm')
-  algorithm?.changed('the faster of two random addresses is used: docs/backends.md')
-  field.get('slots')?.carried('no effect on requests')
+  algorithm?.changed('the gateway uses the faster of two random addresses: docs/backends.md')
+  field.get('slots')?.carried('the field has no effect on requests')
   const checks = field.get('healthchecks')
   if (checks !== null) {
     const isActive = ['http', 'healthy', 'unhealthy'].some(
       (name) => (checks.get('active')?.get(name)?.members ?? []).length > 0,
     )
-    if (isActive) checks.get('active')?.notCarried('health is learned from traffic: docs/backends.md')
-    else checks.get('active')?.carried('the default')
-    checks.get('passive')?.notCarried('a health policy evicts backends: docs/policies/backend-health.md')
-    checks.get('threshold')?.notCarried('a health policy evicts backends: docs/policies/backend-health.md')
+    if (isActive)
+      checks
+        .get('active')
+        ?.notCarried('the gateway sends no health checks; a health policy learns from traffic: docs/backends.md')
+    else checks.get('active')?.carried('the value is the default')
+    checks
+      .get('passive')
+      ?.notCarried('configure a health policy, which evicts failing backends: docs/policies/backend-health.md')
+    checks
+      .get('threshold')
+      ?.notCarried('configure a health policy, which evicts failing backends: docs/policies/backend-health.md')
   }
-  field.get('client_certificate')?.notCarried('mtlsCertificateRef: docs/policies/backend-tls.md')
+  field.get('client_certificate')?.notCarried('configure mtlsCertificateRef: docs/policies/backend-tls.md')
   markDefaults((name) => field.get(name), {
-    hash_fallback: { value: 'none', otherwise: 'sessionPersistence falls back by itself' },
-    use_srv_name: { value: false, otherwise: 'SRV records are not used' },
-    hash_on_cookie_path: { value: '/', otherwise: 'no cookie is used' },
+    hash_fallback: { value: 'none', otherwise: 'sessionPersistence chooses another server by itself when one fails' },
+    use_srv_name: { value: false, otherwise: 'the gateway reads no SRV records' },
+    hash_on_cookie_path: { value: '/', otherwise: 'the field has no effect, because the gateway uses no cookie' },
   })
 }

@@ -17,16 +17,16 @@ export interface Address {
 
 /** Reads `api_base`; a text says why it cannot be moved. */
 export function addressOf(text: string, { base, provider }: Vendor): Address | string {
-  if (base === null) return `the address of ${provider} cannot be changed`
+  if (base === null) return `the gateway cannot change the address of ${provider}`
   const variable = variableOf(text)
   if (variable !== null) return ofVariable(variable)
-  if (!URL.canParse(text)) return 'not a URL'
+  if (!URL.canParse(text)) return 'the value is not a URL'
   const { protocol, hostname, port, pathname, username, search } = new URL(text)
-  if (protocol !== 'http:' && protocol !== 'https:') return `found the scheme ${protocol}`
-  if (username !== '' || search !== '') return 'a URL with a credential or a query cannot be moved'
+  if (protocol !== 'http:' && protocol !== 'https:') return `the URL has the scheme ${protocol}, expected http or https`
+  if (username !== '' || search !== '') return 'the URL contains a credential or a query, which has no counterpart'
   const isTls = protocol === 'https:'
   const number = port === '' ? (isTls ? 443 : 80) : Number(port)
-  if (!isTls && number === 443) return 'plain text on port 443 is not possible here'
+  if (!isTls && number === 443) return 'the gateway cannot send plain text to port 443'
   const path = pathname.replace(/\/+$/, '')
   const host = hostname.replace(/^\[|\]$/g, '')
   const at = hostname.includes(':') ? `[${host}]` : host
@@ -61,7 +61,7 @@ function ofVariable(name: string): Address {
     ...{ host: new Variable(host), port: new Variable(port), needsTls: false },
     tested: `${TEST_HOST}:8000`,
     env: { [host]: TEST_HOST, [port]: '8000' },
-    note: `set ${host} and ${port} instead of the URL in ${name}; port 443 uses TLS, other ports plain text, the path is /v1`,
+    note: `set ${host} and ${port} instead of the URL in ${name}; the gateway uses TLS on port 443, plain text on other ports, and the path /v1`,
   }
 }
 

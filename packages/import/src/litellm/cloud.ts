@@ -39,14 +39,15 @@ function envOf(values: readonly unknown[], value: string): Record<string, string
 }
 
 function readAzure(params: Field, model: string): CloudProvider | string {
-  if (model.includes('*')) return 'a deployment of Azure has a name of its own, so * is not possible'
+  if (model.includes('*')) return 'the name of an Azure deployment cannot contain *'
   const base = params.get('api_base') ?? params.get('base_url')
-  if (base?.text == null) return 'api_base is required: LiteLLM takes AZURE_API_BASE from its environment'
+  if (base?.text == null)
+    return 'the entry has no api_base, and LiteLLM reads AZURE_API_BASE from its environment; add api_base'
   if (variableOf(base.text) === null) {
     const path = URL.canParse(base.text) ? new URL(base.text) : null
-    if (path === null) return 'not a URL'
+    if (path === null) return 'the value is not a URL'
     if (!['', '/', '/openai/v1', '/openai/v1/'].includes(path.pathname) || path.port !== '') {
-      return 'the address of Azure is a host without port and path'
+      return 'the address of Azure must be a host without port and path'
     }
   }
   const endpoint = take(params, 'api_base', 'base_url') ?? ''
@@ -89,7 +90,8 @@ function readBedrock(params: Field, model: string): CloudProvider {
 
 function readVertex(params: Field, model: string): CloudProvider | string {
   const projectId = take(params, 'vertex_project', 'vertex_ai_project')
-  if (projectId === undefined) return 'vertex_project is required: LiteLLM takes the project from its credentials'
+  if (projectId === undefined)
+    return 'the entry has no vertex_project, and LiteLLM reads the project from its credentials; add vertex_project'
   const region = take(params, 'vertex_location', 'vertex_ai_location') ?? 'us-central1'
   const credentials = params.get('vertex_credentials') ?? params.get('vertex_ai_credentials')
   return {
@@ -110,11 +112,13 @@ function credentialsOf(field: Field | null): object | null {
   if (field?.text == null) return null
   const variable = variableOf(field.text)
   if (variable !== null) {
-    field.changed(`${variable} must hold the credentials as JSON, not a path`)
+    field.changed(`${variable} must contain the credentials as JSON, not a path`)
     return { gcp: { secretRef: { env: variable } } }
   }
   if (field.text.trimStart().startsWith('{')) {
-    field.notCarried('credentials in plain text: write them to a file, for auth.gcp.secretRef.file')
+    field.notCarried(
+      'the credentials are in plain text; write them to a file, and name the file in auth.gcp.secretRef.file',
+    )
     return null
   }
   field.carried()

@@ -38,16 +38,17 @@ export function readDeployment(entry: Field, defaults: { timeout: number | null 
   const params = entry.get('litellm_params')
   const model = params?.get('model') ?? null
   if (name?.text == null || params === null || model?.text == null) {
-    entry.notCarried('model_name and litellm_params.model are required')
+    entry.notCarried('the entry has no model_name or no litellm_params.model')
     return null
   }
   if (!NAME.test(name.text))
-    return refuse(entry, name, 'names of models have letters, digits, ._:/@+- and one * at an end')
+    return refuse(entry, name, 'the gateway accepts model names of letters, digits, ._:/@+- and one * at an end')
   const split = splitModel(model.text, params.get('custom_llm_provider')?.text ?? null)
   if (typeof split === 'string') return refuse(entry, model, split)
-  if (split.model.split('*').length > 2) return refuse(entry, model, 'at most one * is possible')
+  if (split.model.split('*').length > 2) return refuse(entry, model, 'the model name contains more than one *')
   const hasStar = name.text.includes('*')
-  if (split.model.includes('*') && !hasStar) return refuse(entry, model, 'a * needs a * in model_name')
+  if (split.model.includes('*') && !hasStar)
+    return refuse(entry, model, 'the model contains *, but model_name does not')
   params.get('custom_llm_provider')?.carried()
   name.carried()
   const { vendor } = split
@@ -63,9 +64,10 @@ function refuse(entry: Field, field: Field, why: string): null {
   }
   field.notCarried(why)
   for (const [name, member] of entry.members)
-    if (member !== field && name !== 'litellm_params') member.notCarried('its entry is not carried')
+    if (member !== field && name !== 'litellm_params')
+      member.notCarried('the model_list entry of this field is not carried')
   for (const [, member] of entry.get('litellm_params')?.members ?? []) {
-    if (member !== field) member.notCarried('its entry is not carried')
+    if (member !== field) member.notCarried('the model_list entry of this field is not carried')
   }
   return null
 }
@@ -95,7 +97,11 @@ class DeploymentReader {
       'literal' in secret &&
       !/^[\x21-\x7e]([\x20-\x7e]{0,2046}[\x21-\x7e])?$/.test(secret.literal)
     ) {
-      return refuse(this.#entry, params.get('api_key') ?? this.#entry, 'keys have 1 to 2048 printable characters')
+      return refuse(
+        this.#entry,
+        params.get('api_key') ?? this.#entry,
+        'the gateway accepts keys of 1 to 2048 printable characters',
+      )
     }
     const auth = cloud?.auth ?? (secret === null ? null : authOf(secret))
     const { host, port, pathPrefix, needsTls } = address ?? { needsTls: false }
@@ -111,7 +117,7 @@ class DeploymentReader {
       transformation: headers ?? undefined,
     })
     const mode = this.#entry.get('model_info')?.get('mode')
-    mode?.carried('the path of a request decides')
+    mode?.carried('the path of a request decides the kind of the request')
     const tested = cloud?.tested ?? address?.tested ?? this.#vendor.address
     const variable = secret !== null && 'env' in secret ? { [secret.env]: 'test-key' } : {}
     return {
@@ -130,7 +136,7 @@ class DeploymentReader {
     if (this.#vendor.provider === 'azureopenai') return null
     if (field?.text == null) {
       if (this.#vendor.address !== null || ['bedrock', 'vertexai'].includes(this.#vendor.provider)) return null
-      return 'api_base is required: LiteLLM takes the server from its environment'
+      return 'the entry has no api_base, and LiteLLM reads the server from its environment; add api_base'
     }
     const address = addressOf(field.text, this.#vendor)
     if (typeof address === 'string') return address
@@ -145,7 +151,7 @@ class DeploymentReader {
     const secret = field === null ? null : secretOf(field)
     if (field !== null && secret !== null) {
       if ('env' in secret) field.carried()
-      else field.carried('a secret in plain text: put it into a variable (secretRef: { env: … })')
+      else field.carried('the secret is in plain text; move it to an environment variable (secretRef: { env: … })')
       return secret
     }
     const { keyVariable } = this.#vendor
@@ -157,7 +163,7 @@ class DeploymentReader {
   #timeout(): number | null {
     const field = this.#params.get('timeout') ?? this.#params.get('request_timeout')
     if (field?.number == null || field.number < 0.001) return null
-    field.changed('limits the time until the response begins (http.requestTimeout), so streams are not cut')
+    field.changed('the time limit applies until the response begins (http.requestTimeout), so streams are not cut')
     return field.number
   }
 
@@ -174,7 +180,9 @@ class DeploymentReader {
     const set: object[] = []
     for (const [name, value] of field.members) {
       if (value.text === null || variableOf(value.text) !== null || !/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
-        value.notCarried('headers have literal values here; auth sends a secret, with location.header')
+        value.notCarried(
+          "the gateway's headers have literal values; an auth policy with location.header sends a secret",
+        )
         continue
       }
       value.carried()
@@ -189,7 +197,10 @@ class DeploymentReader {
     const at = (name: string): Field | null => this.#params.get(name) ?? info?.get(name) ?? null
     const [input, output] = [at('input_cost_per_token'), at('output_cost_per_token')]
     if (input?.number == null || output?.number == null) return null
-    for (const field of [input, output]) field.changed('the price for by: Price; costs follow the prices policy')
+    for (const field of [input, output])
+      field.changed(
+        'the gateway uses this price to choose a deployment (by: Price); configure costs in a prices policy',
+      )
     const dollars = (value: number): number => Number((value * 1e6).toPrecision(12))
     return { input: dollars(input.number), output: dollars(output.number) }
   }

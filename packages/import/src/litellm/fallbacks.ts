@@ -15,7 +15,8 @@ export interface Fallbacks {
 export function readFallbacks(sections: readonly (Field | null)[], groups: ReadonlySet<string>): Fallbacks {
   const at = (name: string): Field | null => {
     const fields = sections.flatMap((section) => section?.get(name) ?? [])
-    for (const field of fields.slice(0, -1)) field.notCarried('router_settings has the same field')
+    for (const field of fields.slice(0, -1))
+      field.notCarried('router_settings has the same field, which takes precedence')
     return fields.at(-1) ?? null
   }
   const own = readTable(at('fallbacks'), groups, AFTER_FAILURES)
@@ -48,7 +49,8 @@ function flatten(name: string, list: readonly string[], direct: Table): string[]
   return found
 }
 
-const AFTER_FAILURES = 'tried after connection errors, timeouts, 429 and 5xx; LiteLLM also continues after other 4xx'
+const AFTER_FAILURES =
+  'the gateway tries the fallback after connection errors, timeouts, 429 and 5xx; LiteLLM also tries it after other 4xx'
 
 /** Reads `[{ name: [fallback, …] }]`; the note says what is different. */
 function readTable(field: Field | null, groups: ReadonlySet<string>, note: string | null): Map<string, string[]> {
@@ -56,7 +58,7 @@ function readTable(field: Field | null, groups: ReadonlySet<string>, note: strin
   for (const item of field?.items ?? []) {
     for (const [name, list] of item.members) {
       if (name !== '*' && !groups.has(name)) {
-        list.notCarried('no model of this name is carried')
+        list.notCarried('no imported model has this name')
         continue
       }
       const names = readNames(list, groups, note)
@@ -75,7 +77,9 @@ function readNames(field: Field | null, groups: ReadonlySet<string>, note: strin
       else item.changed(note)
       return [item.text]
     }
-    item.notCarried(item.isMapping ? 'fallbacks with parameters of their own' : 'no model of this name is carried')
+    item.notCarried(
+      item.isMapping ? 'a fallback with its own parameters has no counterpart' : 'no imported model has this name',
+    )
     return []
   })
 }

@@ -25,7 +25,7 @@ export function groupsOf(deployments: readonly Deployment[]): Group[] {
     const found = groups.get(deployment.name)
     if (found === undefined) groups.set(deployment.name, [deployment])
     else if (deployment.name.includes('*')) {
-      deployment.field.notCarried('a second deployment of a pattern: virtual models need exact names')
+      deployment.field.notCarried('a pattern can have one deployment, because virtual models need exact names')
     } else if (found.length >= MOST_DEPLOYMENTS) {
       deployment.field.notCarried(`a model has at most ${MOST_DEPLOYMENTS} providers`)
     } else found.push(deployment)

@@ -105,12 +105,12 @@ function readAliases({ router }: Sections, names: ReadonlySet<string>): { name: 
       names.has(alias) ||
       !/^[\w.:/@+-]+$/.test(alias)
     ) {
-      field.notCarried('the model is not carried, or a model has this name')
+      field.notCarried('the model of the alias is not carried, or another model has the alias as its name')
       continue
     }
     field.carried()
     const isHidden = field.get('hidden')?.isTrue === true
-    if (isHidden) field.changed('listed by GET /v1/models')
+    if (isHidden) field.changed('GET /v1/models lists the alias, although it is hidden in LiteLLM')
     found.push(commented({ name: alias, targets: [{ model: target }] }, 'model_group_alias'))
   }
   return found
@@ -130,8 +130,9 @@ function noteWeights(deployments: readonly Deployment[], strategy: string): void
     const isWeighted = strategy === 'Weight' && (counts.get(name) ?? 0) > 1 && weight === null
     for (const unit of ['rpm', 'tpm']) {
       const limit = field.get('litellm_params')?.get(unit)
-      if (isWeighted && unit === 'rpm') limit?.changed('the weight of the deployment; it does not limit requests')
-      else limit?.notCarried('providers have no limits of their own here; a rateLimit policy limits clients')
+      if (isWeighted && unit === 'rpm')
+        limit?.changed('the value becomes the weight of the deployment, and does not limit requests')
+      else limit?.notCarried('the gateway has no limits for a provider; a rateLimit policy limits clients')
     }
   }
 }

@@ -14,7 +14,7 @@ export function requestFields(params: Field): { defaults: object[] } | null {
     const field = params.get(name)
     if (field === null) continue
     if (JSON.stringify(field.plain).includes('os.environ/')) continue
-    field.carried('set when the client omits it')
+    field.carried('the gateway sets the value when the client omits it')
     defaults.push({ field: name, value: field.plain })
   }
   return defaults.length === 0 ? null : { defaults }

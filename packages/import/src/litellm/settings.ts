@@ -13,7 +13,7 @@ export interface Sections {
 /** A field of `router_settings` or `litellm_settings`; the former takes precedence, as in LiteLLM. */
 function either({ router, litellm }: Sections, name: string): Field | null {
   const [first, second] = [router?.get(name) ?? null, litellm?.get(name) ?? null]
-  if (first !== null) second?.notCarried('router_settings has the same field')
+  if (first !== null) second?.notCarried('router_settings has the same field, which takes precedence')
   return first ?? second
 }
 
@@ -28,17 +28,19 @@ export function readStrategy(sections: Sections, isPriced: boolean): Strategy {
       field?.carried()
       return 'Weight'
     case 'latency-based-routing':
-      field?.changed('the deployment with the shortest time until a response comes first (by: Speed)')
+      field?.changed('the gateway prefers the deployment with the shortest response time (by: Speed)')
       return 'Speed'
     case 'cost-based-routing':
       if (isPriced) {
         field?.carried()
         return 'Price'
       }
-      field?.notCarried('not all deployments have input_cost_per_token and output_cost_per_token; chosen by weight')
+      field?.notCarried(
+        'the gateway chooses deployments by weight, because some lack input_cost_per_token or output_cost_per_token',
+      )
       return 'Weight'
     default:
-      field?.notCarried('deployments are chosen by weight')
+      field?.notCarried('the gateway chooses deployments by weight')
       return 'Weight'
   }
 }
@@ -47,10 +49,10 @@ export function readStrategy(sections: Sections, isPriced: boolean): Strategy {
 export function readTimeout(sections: Sections): number | null {
   const field = sections.router?.get('timeout') ?? null
   const older = sections.litellm?.get('request_timeout') ?? null
-  if (field !== null) older?.notCarried('router_settings.timeout takes precedence')
+  if (field !== null) older?.notCarried('the field has no effect, because router_settings.timeout takes precedence')
   const found = field ?? older
   if (found?.number == null || found.number < 0.001) return null
-  found.changed('limits the time until the response begins (http.requestTimeout), so streams are not cut')
+  found.changed('the time limit applies until the response begins (http.requestTimeout), so streams are not cut')
   return Math.min(found.number, 86_400)
 }
 
@@ -69,10 +71,13 @@ export function readMasterKey({ general }: Sections): {
     return { policy: policy({ env: secret.env }), env: { [secret.env]: TEST_KEY }, client: 'master' }
   }
   if (/^[\x21-\x7e]{8,1024}$/.test(secret.literal)) {
-    field.carried('a secret in plain text: put it into a variable or write its keyHash')
+    field.carried('the secret is in plain text; move it to an environment variable, or use its keyHash')
     return { policy: policy(secret.literal), env: {}, client: 'master' }
   }
-  field.changed('keys have 8 to 1024 printable characters: set LITELLM_MASTER_KEY to a longer key', true)
+  field.changed(
+    'the gateway accepts keys of 8 to 1024 printable characters; set LITELLM_MASTER_KEY to a longer key',
+    true,
+  )
   return { policy: policy({ env: MASTER }), env: { [MASTER]: TEST_KEY }, client: 'master' }
 }
 
@@ -84,13 +89,15 @@ export function readRetry(sections: Sections): object | null {
   const field = either(sections, 'num_retries')
   if (field?.number == null || !Number.isInteger(field.number)) return null
   if (field.number < 1) {
-    field.carried('no retries')
+    field.carried('the gateway makes no retries')
     return null
   }
-  field.changed('bodies up to 64 KiB are retried, after failed connections and the statuses 408, 409, 429 and 5xx')
+  field.changed(
+    'the gateway retries requests with bodies up to 64 KiB, after failed connections and the statuses 408, 409, 429 and 5xx',
+  )
   const pause = sections.router?.get('retry_after') ?? null
   const hasPause = pause?.number != null && pause.number > 0 && pause.number <= 60
-  if (hasPause) pause?.changed('the pause before each retry')
+  if (hasPause) pause?.changed('the value becomes the wait before each retry')
   return {
     attempts: Math.min(field.number, 255),
     ...(hasPause && { backoff: durationOf(pause?.number ?? 0) }),
@@ -105,12 +112,12 @@ export function readHealth(sections: Sections): object | null {
   const disabled = sections.router?.get('disable_cooldowns') ?? null
   if (disabled?.isTrue === true) {
     disabled.carried()
-    fails?.notCarried('disable_cooldowns is set')
-    time?.notCarried('disable_cooldowns is set')
+    fails?.notCarried('the field has no effect, because disable_cooldowns is set')
+    time?.notCarried('the field has no effect, because disable_cooldowns is set')
     return null
   }
-  fails?.changed('counts failures in a row instead of failures in a minute')
-  time?.changed('a second cooldown in a row lasts twice as long')
+  fails?.changed('the gateway counts failures in a row instead of failures in a minute')
+  time?.changed('in the gateway, a second cooldown in a row lasts twice as long')
   return {
     unhealthyCondition: 'response.code >= 500 || response.code in [401, 404, 408, 429]',
     eviction: {
@@ -132,22 +139,22 @@ export function readCache({ litellm }: Sections): {
   if (field === null) return none
   if (!field.isTrue) {
     field.carried()
-    params?.notCarried('cache is not set')
+    params?.notCarried('the field has no effect, because cache is not set')
     return none
   }
   const type = params?.get('type')
   const kind = type?.text ?? 'redis'
   if (!['local', 'redis'].includes(kind)) {
-    field.notCarried('the cache is in memory or in Redis here')
-    params?.notCarried('the cache is in memory or in Redis here')
+    field.notCarried('the gateway caches only in memory or in Redis')
+    params?.notCarried('the gateway caches only in memory or in Redis')
     return none
   }
-  field.changed('answers are shared by requests of one key; docs/response-cache.md says which requests use the cache')
+  field.changed('requests with one key share cached responses: docs/response-cache.md')
   const ttl = params?.get('ttl')
   const seconds = ttl?.number ?? 3_600
   ttl?.carried()
   const base = { ttl: durationOf(Math.min(Math.max(seconds, 1), 86_400 * 30)) }
-  if (seconds > 86_400 * 30) ttl?.changed('at most 30 days')
+  if (seconds > 86_400 * 30) ttl?.changed('the gateway caches responses for at most 30 days')
   if (kind === 'local') {
     type?.carried()
     return { ...none, cache: base }
@@ -166,9 +173,10 @@ function readRedis(params: Field | null, type: Field, base: object) {
   ]
   const where = host === null ? null : secretOf(host)
   if (where === null || !('literal' in where) || !HOST.test(where.literal) || (port !== null && port.number === null)) {
-    const note = 'each worker caches for itself: set config.stores.redis and cache.shared to share answers'
+    const note =
+      'each worker of the gateway has its own cache; configure config.stores.redis and cache.shared to share responses'
     type.changed(note)
-    for (const field of [host, port, password]) field?.notCarried('the address of Redis is not in the config')
+    for (const field of [host, port, password]) field?.notCarried('the config does not contain the address of Redis')
     return { cache: base, redis: null, env: {} }
   }
   for (const field of [type, host, port]) field?.carried()
@@ -191,11 +199,13 @@ export function readBudget({ litellm, general }: Sections): object | null {
     if (amount === null) continue
     const per = period === null ? 'Lifetime' : PERIODS.get(period.text ?? '')
     if (amount.number === null || amount.number <= 0 || per === undefined) {
-      amount.notCarried('budgets are for an hour, a day, a week, a month or a lifetime', true)
+      amount.notCarried('the gateway has budgets for an hour, a day, a week, a month or a lifetime', true)
       continue
     }
-    amount.changed('for all clients together, by public prices; calls without a known price are not counted')
-    period?.changed(`a ${per.toLowerCase()} of the calendar`)
+    amount.changed(
+      'all clients share the budget; the gateway uses public prices, and does not count calls without a known price',
+    )
+    period?.changed(`the budget begins anew with each calendar ${per.toLowerCase()}`)
     return { limits: [{ name: 'litellm', usd: amount.number, per }], unpriced: 'Allow' }
   }
   return null

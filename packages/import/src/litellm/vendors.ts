@@ -44,7 +44,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     'bedrock',
     {
       ...{ provider: 'bedrock', address: null, keyVariable: null, base: null },
-      difference: 'calls the Converse API of Bedrock for all models',
+      difference: 'the gateway calls the Converse API of Bedrock for all models',
     },
   ],
   ['groq', vendor('groq', 'api.groq.com', 'GROQ_API_KEY')],
@@ -82,11 +82,11 @@ interface VendorModel {
 
 /** Splits `vendor/model`; a text says why that is not possible. */
 export function splitModel(text: string, customProvider: string | null): VendorModel | string {
-  if (text === '*') return 'LiteLLM finds the vendor for each request'
+  if (text === '*') return 'LiteLLM chooses the vendor for each request, which has no counterpart'
   const slash = text.indexOf('/')
   const prefix = slash < 0 ? '' : text.slice(0, slash)
   const name = customProvider ?? (slash < 0 ? vendorOfBareName(text) : prefix)
-  if (name === null) return `the vendor of ${JSON.stringify(text)} is not certain; write vendor/model`
+  if (name === null) return `the importer cannot tell the vendor of ${JSON.stringify(text)}; write vendor/model`
   const vendor = VENDORS.get(name)
   if (vendor === undefined) return `no provider for the vendor ${JSON.stringify(name)}`
   const rest = prefix === name ? text.slice(slash + 1) : text

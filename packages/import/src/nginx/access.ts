@@ -14,7 +14,7 @@ export function readAccess(scope: Scope, http: Scope): Access {
   const policies: Record<string, unknown> = {}
   let isClosed = false
   const close = (directive: Directive, why: string): void => {
-    directive.notCarried(`${why}; requests to the location get 403 until you replace it`, true)
+    directive.notCarried(`${why}; requests to the location get 403 until you configure a replacement`, true)
     isClosed = true
   }
   const rules = scope.nearest(({ name }) => name === 'allow' || name === 'deny')
@@ -23,7 +23,7 @@ export function readAccess(scope: Scope, http: Scope): Access {
   const authorization = rulesOf(rules)
   if (isDenied) for (const rule of rules) rule.carried()
   else if (authorization === undefined)
-    for (const rule of rules) close(rule, 'the order of allow and deny is not known')
+    for (const rule of rules) close(rule, 'this order of allow and deny has no counterpart')
   else {
     for (const rule of rules) rule.carried()
     if (authorization !== null) policies['authorization'] = { rules: authorization }
@@ -35,18 +35,18 @@ export function readAccess(scope: Scope, http: Scope): Access {
   if (realm !== null && realm.args[0] !== 'off') {
     const file = users?.args[0] === undefined ? null : literalOf(users.args[0])
     if (users === null || file === null || literalOf(realm.args[0] ?? '') === null)
-      close(realm, 'the realm or the file of users has variables')
+      close(realm, 'the realm or the name of the user file contains variables')
     else {
       realm.carried()
-      users.carried('hashes of crypt(3) such as $1$ and plain passwords are not accepted')
+      users.carried('the gateway does not accept plain passwords and crypt(3) hashes such as $1$')
       policies['basicAuthentication'] = { realm: realm.args[0], secretRef: { file } }
     }
   } else realm?.carried()
   const request = scope.one('auth_request')
-  if (request !== null && request.args[0] !== 'off') close(request, 'extAuth replaces it')
+  if (request !== null && request.args[0] !== 'off') close(request, 'configure an extAuth policy instead')
   for (const name of ['satisfy', 'auth_jwt', 'valid_referers', 'secure_link']) {
     const directive = scope.one(name)
-    if (directive !== null) close(directive, 'it has no counterpart here')
+    if (directive !== null) close(directive, 'the directive has no counterpart in the gateway')
   }
   const limits = limitsOf(scope, http)
   if (limits.length > 0) policies['rateLimit'] = { local: limits }
@@ -61,7 +61,7 @@ function limitedMethods(scope: Scope, close: (directive: Directive, why: string)
   const methods = limit.args.flatMap((name) => (name.toUpperCase() === 'GET' ? ['GET', 'HEAD'] : [name.toUpperCase()]))
   const isDeny = only?.name === 'deny' && only.args[0] === 'all' && others.length === 0
   if (!isDeny || methods.length === 0 || methods.some((name) => !/^[A-Z]+$/.test(name))) {
-    close(limit, 'it allows some clients other methods')
+    close(limit, 'limit_except allows certain clients other methods, which has no counterpart')
     return null
   }
   for (const each of [limit, only]) each.carried()
@@ -126,14 +126,14 @@ function limitsOf(scope: Scope, http: Scope): object[] {
     const [key] = zone?.args ?? []
     const rate = /^rate=(\d+)r\/([sm])$/.exec(zone?.args.find((arg) => arg.startsWith('rate=')) ?? '')
     if (zone === undefined || rate === null || !['$binary_remote_addr', '$remote_addr'].includes(key ?? '')) {
-      directive.notCarried('its zone is not by client address; write a rateLimit policy', true)
-      zone?.notCarried('not by client address', true)
+      directive.notCarried('the zone does not count by client address; configure a rateLimit policy', true)
+      zone?.notCarried('the zone does not count by client address', true)
       return []
     }
     zone.carried()
     const isLate = !options.has('nodelay') && options.has('burst')
     directive.changed(
-      `denied requests get 429${isLate ? ', and none waits' : ''}; a window of time refills the budget at once`,
+      `the gateway denies requests with status 429${isLate ? ', and no request waits' : ''}; each time window refills the whole budget at once`,
     )
     const burst = Number(options.get('burst') ?? 0)
     return [

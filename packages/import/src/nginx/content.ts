@@ -50,7 +50,7 @@ export function readContent(block: ContentBlock, around: Surroundings): Content 
   const { location, scope, at } = block
   if (at.name === 'location' && !at.isMarked) at.carried()
   if (location?.isIncomplete === true) {
-    at.changed('a location within it is not carried, so its requests get 501', true)
+    at.changed('a nested location is not carried, so requests to this location get 501', true)
     return reply(block, 501, `not imported: location at ${positionText(at.at)}\n`)
   }
   const response = responseHeaders(scope)
@@ -73,7 +73,7 @@ export function readContent(block: ContentBlock, around: Surroundings): Content 
   if (pass === null) return fallbackContent(block, access, around)
   const tried = scope.here('try_files')
   if (tried !== null) {
-    tried.notCarried('requests get 501: the upstream gets the path of a file that exists')
+    tried.notCarried('requests get 501, because try_files changes the path for existing files')
     return reply(block, 501, `not imported: try_files at ${positionText(tried.at)}\n`)
   }
   const proxy = readProxy(pass, scope, { location, upstreams: around.upstreams, path: block.path })
@@ -99,13 +99,13 @@ function fallbackContent(block: ContentBlock, access: Access, around: Surroundin
   const target = fallback === null ? undefined : around.named.get(fallback.name)
   if (fallback !== null && target !== undefined) {
     if (target.block?.some(({ name }) => name === 'rewrite') !== true) {
-      fallback.directive.changed(`files are not served: ${fallback.name} gets all requests`)
+      fallback.directive.changed(`the gateway serves no files, so ${fallback.name} gets all requests`)
       return namedContent(block, target, access, around)
     }
-    fallback.directive.notCarried(`requests get 501: ${fallback.name} rewrites paths`)
+    fallback.directive.notCarried(`requests get 501, because ${fallback.name} rewrites paths`)
   }
   if (at.name === 'location')
-    at.changed('no proxy_pass: files, FastCGI and others are not served, so its requests get 501')
+    at.changed('requests get 501, because the location has no proxy_pass and the gateway serves no files or FastCGI')
   const status = location === null && before === null ? 404 : 501
   return reply(block, status, status === 404 ? 'not found\n' : `not imported: location at ${positionText(at.at)}\n`)
 }
@@ -124,14 +124,14 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
   if (page !== null) {
     const target = page.name === null || block.before !== null ? undefined : around.named.get(page.name)
     if (target === undefined) {
-      page.directive.notCarried('requests get 501: the page has another status than the error')
+      page.directive.notCarried('requests get 501, because the error page changes the status')
       return reply(block, 501, `not imported: error_page at ${positionText(page.directive.at)}\n`)
     }
     for (const each of [page.directive, returned]) each.carried()
     return namedContent(block, target, NOTHING_CHECKED, around)
   }
   // nginx checks `limit_except` before `return`, which routes cannot express.
-  const found = isLimited ? 'limit_except comes first' : readReturn(returned)
+  const found = isLimited ? 'nginx checks limit_except before return' : readReturn(returned)
   if (typeof found !== 'string') {
     const checked = block.before?.policies ?? {}
     const content = statusContent({ ...checked, ...found.policies, ...response }, found.status)
@@ -152,7 +152,8 @@ export function statusContent(policies: Content['policies'], status: number): Co
 export function reply({ scope, at }: Pick<ContentBlock, 'scope' | 'at'>, status: number, body: string): Content {
   if (at.name === 'location') {
     for (const each of scope.own) {
-      if (!each.isMarked && each.name !== 'location') each.notCarried('requests to the location do not get this far')
+      if (!each.isMarked && each.name !== 'location')
+        each.notCarried('an earlier directive responds to all requests of the location')
     }
   }
   return statusContent({ directResponse: { status, body } }, status)
@@ -167,9 +168,9 @@ function noteIf(directive: Directive): boolean {
     ({ name, args }) => name === 'deny' || (name === 'return' && /^4/.test(args[0] ?? '')),
   )
   const effect = isDenying
-    ? 'requests to its locations get 403 until you replace it'
-    : 'requests are served as if the condition were never true'
+    ? 'requests to the locations of the block get 403 until you configure a replacement'
+    : 'the gateway serves requests as if the condition were never true'
   directive.notCarried(effect, true)
-  for (const each of directive.block ?? []) each.notCarried('its `if` is not carried')
+  for (const each of directive.block ?? []) each.notCarried('the `if` around this directive is not carried')
   return isDenying
 }

@@ -42,7 +42,7 @@ export class Directive {
   reportOf(): ReportEntry[] {
     const mark = this.#mark ?? {
       verdict: 'not carried',
-      note: 'the importer does not know this directive here',
+      note: 'the importer does not know this directive in this context',
       isProtection: PROTECTIONS.test(this.name),
     }
     return [{ ...mark, at: this.at, name: this.text }, ...(this.block ?? []).flatMap((each) => each.reportOf())]

@@ -6,15 +6,15 @@ export function noteKnownDirectives(list: readonly Directive[]): void {
     const note = NOTES.get(directive.name) ?? NOTES.get(directive.name.split('_')[0] ?? '')
     if (note !== undefined) directive.notCarried(note)
     if (directive.name === 'stream' || directive.name === 'mail') {
-      directive.notCarried('write TCP, TLS or UDP listeners: docs/tls.md, docs/udp.md')
+      directive.notCarried('configure TCP, TLS or UDP listeners: docs/tls.md, docs/udp.md')
     }
     noteKnownDirectives(directive.block ?? [])
   }
 }
 
-const PROCESS = 'a setting of the process of nginx'
-const LOGS = 'docs/logs-and-metrics.md'
-const FILES = 'files are not served'
+const PROCESS = 'the directive sets up the process of nginx'
+const LOGS = 'configure logs and metrics in the gateway: docs/logs-and-metrics.md'
+const FILES = 'the gateway serves no files'
 const NOTES: ReadonlyMap<string, string> = new Map([
   ...[
     'user',
@@ -42,36 +42,39 @@ const NOTES: ReadonlyMap<string, string> = new Map([
     'aio',
     'types',
   ].map((name) => [name, PROCESS] as const),
-  ['default_type', 'types of responses are those of the backend'],
-  ['gzip', 'responses are not compressed'],
-  ['brotli', 'responses are not compressed'],
-  ['server_tokens', 'the gateway names itself in no header'],
-  ['proxy_buffering', 'bodies stream'],
-  ['proxy_request_buffering', 'bodies stream'],
-  ['proxy_buffers', 'bodies stream'],
-  ['proxy_buffer_size', 'bodies stream'],
-  ['proxy_busy_buffers_size', 'bodies stream'],
-  ['client_max_body_size', 'bodies stream; policies that read bodies have frontend.http.maxBufferSize'],
-  ['keepalive_timeout', 'frontend.http.http1IdleTimeout'],
-  ['keepalive_requests', 'frontend.http.maxConnectionDuration'],
-  ['proxy_http_version', 'HTTP/1.1 with kept connections'],
-  ['proxy_redirect', 'Location of responses passes as it is'],
-  ['proxy_send_timeout', 'http.requestTimeout limits an attempt'],
-  ['proxy_next_upstream', 'retry: docs/policies/traffic-retry.md'],
-  ['proxy_cache', 'responses are not cached'],
-  ['proxy_cache_path', 'responses are not cached'],
-  ['proxy_cache_bypass', 'responses are not cached'],
-  ['error_page', 'errors pass as they are, and have no pages'],
-  ['resolver', 'config.dns'],
-  ['ssl_protocols', 'frontend.tls'],
-  ['ssl_ciphers', 'frontend.tls'],
-  ['ssl_prefer_server_ciphers', 'frontend.tls'],
-  ['ssl_session_cache', 'sessions are resumed by tickets'],
-  ['ssl_session_timeout', 'sessions are resumed by tickets'],
-  ['ssl_session_tickets', 'sessions are resumed by tickets'],
-  ['ssl_dhparam', 'frontend.tls'],
-  ['http2', 'HTTP/2 is on with TLS'],
-  ['fastcgi', 'backends speak HTTP'],
-  ['uwsgi', 'backends speak HTTP'],
-  ['scgi', 'backends speak HTTP'],
+  ['default_type', 'responses have the content type that the backend sets'],
+  ['gzip', 'the gateway does not compress responses'],
+  ['brotli', 'the gateway does not compress responses'],
+  ['server_tokens', 'the gateway sends no header with its own name'],
+  ['proxy_buffering', 'the gateway streams bodies instead of buffering them'],
+  ['proxy_request_buffering', 'the gateway streams bodies instead of buffering them'],
+  ['proxy_buffers', 'the gateway streams bodies instead of buffering them'],
+  ['proxy_buffer_size', 'the gateway streams bodies instead of buffering them'],
+  ['proxy_busy_buffers_size', 'the gateway streams bodies instead of buffering them'],
+  [
+    'client_max_body_size',
+    'the gateway streams bodies; frontend.http.maxBufferSize limits the bodies that policies read',
+  ],
+  ['keepalive_timeout', 'configure frontend.http.http1IdleTimeout'],
+  ['keepalive_requests', 'configure frontend.http.maxConnectionDuration'],
+  ['proxy_http_version', 'the gateway uses HTTP/1.1 and keeps connections open'],
+  ['proxy_redirect', 'the gateway does not change the Location of responses'],
+  ['proxy_send_timeout', 'configure http.requestTimeout to limit an attempt'],
+  ['proxy_next_upstream', 'configure a retry policy: docs/policies/traffic-retry.md'],
+  ['proxy_cache', 'the gateway does not cache HTTP responses'],
+  ['proxy_cache_path', 'the gateway does not cache HTTP responses'],
+  ['proxy_cache_bypass', 'the gateway does not cache HTTP responses'],
+  ['error_page', 'the gateway does not replace error responses of backends'],
+  ['resolver', 'configure name resolution in config.dns'],
+  ['ssl_protocols', 'configure TLS versions and ciphers in frontend.tls'],
+  ['ssl_ciphers', 'configure TLS versions and ciphers in frontend.tls'],
+  ['ssl_prefer_server_ciphers', 'configure TLS versions and ciphers in frontend.tls'],
+  ['ssl_session_cache', 'the gateway resumes TLS sessions by tickets'],
+  ['ssl_session_timeout', 'the gateway resumes TLS sessions by tickets'],
+  ['ssl_session_tickets', 'the gateway resumes TLS sessions by tickets'],
+  ['ssl_dhparam', 'configure TLS versions and ciphers in frontend.tls'],
+  ['http2', 'the gateway has HTTP/2 on for TLS'],
+  ['fastcgi', 'the gateway calls backends by HTTP only'],
+  ['uwsgi', 'the gateway calls backends by HTTP only'],
+  ['scgi', 'the gateway calls backends by HTTP only'],
 ])

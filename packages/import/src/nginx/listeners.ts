@@ -24,10 +24,14 @@ export function portsOf(all: readonly ServerRoutes[]): PortServers[] {
       const found = ports.get(listen.port)
       if (found === undefined) ports.set(listen.port, { first: listen, servers: [each], standard: each })
       else if (found.first.isTls !== listen.isTls)
-        each.server.directive.changed(`not on port ${listen.port}: it has TLS and plain text`)
+        each.server.directive.changed(
+          `the server is left out on port ${listen.port}, because a port has either TLS or plain text`,
+        )
       else {
         if (found.first.address !== listen.address && !sameMachine(found.first, listen)) {
-          each.server.directive.changed(`on all addresses of port ${listen.port}: a port has one address here`)
+          each.server.directive.changed(
+            `the gateway listens on all addresses of port ${listen.port}, because a port has one address`,
+          )
         }
         if (!found.servers.includes(each)) found.servers.push(each)
         if (listen.isDefault) found.standard = each
@@ -114,7 +118,7 @@ function certificateOf({ directive }: Server): object {
   const at = (name: string) => directive.block?.findLast((each) => each.name === name)
   const [cert, key, client] = [at('ssl_certificate'), at('ssl_certificate_key'), at('ssl_client_certificate')]
   const verify = at('ssl_verify_client')
-  for (const each of [cert, key]) each?.carried('copy the file, or correct the path')
+  for (const each of [cert, key]) each?.carried('copy the file to this path, or change the path')
   const isRequired = verify?.args[0] === 'on'
   if (isRequired) for (const each of [client, verify]) each?.carried()
   return withoutAbsent({

@@ -33,9 +33,9 @@ export function readLocations(server: Directive): LocationTree {
   for (const directive of server.block ?? []) {
     const [name = '', second] = directive.args
     if (directive.name !== 'location' || !name.startsWith('@') || second !== undefined) continue
-    if (named.has(name)) directive.notCarried('a second location')
+    if (named.has(name)) directive.notCarried('an earlier location has the same name or path')
     else {
-      directive.notCarried('no location that is carried leads to it')
+      directive.notCarried('no imported location leads to this named location')
       named.set(name, directive)
     }
   }
@@ -64,16 +64,18 @@ function addLocation(
   const head = readHead(directive)
   if (typeof head === 'string') return { text: head, isProtection: parent !== null }
   if (parent !== null && (parent.kind === '=' || isRegex(parent) || !isWithin(head, parent))) {
-    return { text: 'requests to the location around it get 501: it cannot be within that location', isProtection: true }
+    return {
+      text: 'requests to the outer location get 501, because the outer location cannot contain this location',
+      isProtection: true,
+    }
   }
   if (found.some(({ kind, path }) => kind === head.kind && path === head.path)) {
-    return { text: 'a second location', isProtection: false }
+    return { text: 'an earlier location has the same name or path', isProtection: false }
   }
   if (isRegex(head)) {
     const compiled = compileRegex(wholeRegex(head))
     if (!compiled.ok) {
-      const effect =
-        parent === null ? 'requests go to the other locations' : 'requests to the location around it get 501'
+      const effect = parent === null ? 'requests go to other locations' : 'requests to the outer location get 501'
       return { text: `${effect}: the pattern is not RE2 (${compiled.message})`, isProtection: true }
     }
   }
@@ -94,9 +96,9 @@ function isWithin(inner: Pick<Location, 'kind' | 'path'>, outer: Location): bool
 function readHead(directive: Directive): Pick<Location, 'kind' | 'path'> | string {
   const [first = '', second] = directive.args
   const [kind, path] = splitKind(first, second)
-  if (kind === null || path === undefined || directive.args.length > 2) return 'the location cannot be read'
+  if (kind === null || path === undefined || directive.args.length > 2) return 'the kind of location is not known'
   if (kind === '~' || kind === '~*') return { kind, path }
-  if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#?]/.test(path)) return 'the path has characters that need encoding'
+  if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#?]/.test(path)) return 'the path contains characters that need encoding'
   return { kind, path }
 }
 

@@ -24,15 +24,16 @@ export function readProxy(
 ): Proxy | string {
   const [target = ''] = pass.args
   const found = /^(https?):\/\/([^/?#$\s]+)(\/[^?#$\s]*)?$/.exec(target)
-  if (found === null) return 'the address has variables, a query, or is not a URL'
+  if (found === null) return 'the address contains variables or a query, or is not a URL'
   const [, scheme, authority = '', uri] = found
   const upstream = place.upstreams.get(authority)
   const direct = hostPortOf(authority, scheme === 'https' ? 443 : 80)
   const backends = upstream?.servers ?? (direct === null ? [] : [{ host: direct }])
-  if (backends.length === 0) return 'the server is not a host and a port, and not an upstream with servers'
+  if (backends.length === 0) return 'the server is neither a host with a port nor an upstream with servers'
   const { location, path } = place
   const isRegex = location !== null && location.kind.startsWith('~')
-  if (uri !== undefined && isRegex) return 'a path after a regular expression'
+  if (uri !== undefined && isRegex)
+    return 'proxy_pass has a path, which a location with a regular expression cannot have'
   const cut = location?.path ?? '/'
   const set: object[] = []
   const base = path === null ? 'request.pathAndQuery' : `(${path.expression})`
@@ -41,13 +42,17 @@ export function readProxy(
     set.push({ name: ':path', value: `${JSON.stringify(replaced)} + ${base}.substring(${cut.length})` })
   } else if (path !== null) set.push({ name: ':path', value: path.expression })
   pass.carried()
-  if (scheme === 'https') pass.changed('the certificate of the server is verified')
+  if (scheme === 'https') pass.changed('the gateway verifies the certificate of the server')
   const host = hostPolicy(pass, scope, authority)
   if (typeof host === 'string') return host
   set.push(...requestHeaders(scope))
   const backend = withoutAbsent({
     tls: scheme === 'https' ? {} : undefined,
-    http: timeoutOf(scope.one('proxy_read_timeout'), 'requestTimeout', 'limits the time until the response begins'),
+    http: timeoutOf(
+      scope.one('proxy_read_timeout'),
+      'requestTimeout',
+      'the time limit applies until the response begins',
+    ),
     tcp: timeoutOf(scope.one('proxy_connect_timeout'), 'connectTimeout', ''),
   })
   return {
@@ -79,7 +84,7 @@ function hostPolicy(pass: Directive, scope: Scope, authority: string): object | 
   if (value === '$proxy_host') {
     header?.carried()
     if (hostPortOf(authority, 80) === null) {
-      pass.changed('the Host is that of the server, because the name of the upstream is not a host name')
+      pass.changed('the Host is the name of the server, because the name of the upstream is not a valid hostname')
       return { hostRewrite: { mode: 'Auto' } }
     }
     return { urlRewrite: { authority: { full: authority } } }
@@ -89,11 +94,11 @@ function hostPolicy(pass: Directive, scope: Scope, authority: string): object | 
     return { hostRewrite: { mode: 'None' } }
   }
   if (value === '$host:$server_port') {
-    header?.changed('the Host of the client')
+    header?.changed('the gateway sends the Host of the client')
     return { hostRewrite: { mode: 'None' } }
   }
   if (literalOf(value) === null || hostPortOf(value, 80) === null) {
-    return 'the Host of its requests has variables that are not known'
+    return 'the importer does not know a variable of the Host'
   }
   header?.carried()
   return { urlRewrite: { authority: { full: value } } }
@@ -116,13 +121,15 @@ function requestHeaders(scope: Scope): object[] {
     if (lower === 'host') continue
     if (OWN_HEADERS.get(lower)?.test(value) === true) {
       if (lower.startsWith('x-'))
-        directive.changed('the gateway sends it; frontend.forwardedHeaders decides about headers of clients')
-      else directive.carried('WebSockets pass, and connections are kept')
+        directive.changed(
+          "the gateway sets this header; frontend.forwardedHeaders decides whether the client's value is trusted",
+        )
+      else directive.carried('the gateway forwards WebSockets and keeps connections open')
       continue
     }
     const expression = isSettable(name) && !OWN_HEADERS.has(lower) ? expressionOf(value) : null
     if (expression === null || set.length >= 15) {
-      directive.notCarried('its variables have no counterpart, or the gateway sets this header')
+      directive.notCarried('a variable of the value has no counterpart, or the gateway sets this header itself')
       continue
     }
     directive.carried()

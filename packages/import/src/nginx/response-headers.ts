@@ -12,11 +12,11 @@ export function responseHeaders(scope: Scope): { headerModifiers?: object } {
       add.length >= 16 ||
       /[^\x20-\x7e]/.test(value)
     ) {
-      directive.notCarried('values are literal, and at most 16')
+      directive.notCarried('the value contains variables, or the location adds more than 16 headers')
       continue
     }
     if (always === 'always') directive.carried()
-    else directive.changed('added to responses of every status')
+    else directive.changed('the gateway adds the header to responses with every status')
     if (value !== '') add.push({ name: name.toLowerCase(), value })
   }
   return add.length === 0 ? {} : { headerModifiers: { response: { add } } }

@@ -15,13 +15,14 @@ export function readReturn(directive: Directive): ReturnReply | string {
   if (!Number.isInteger(status)) return 'the status is not a number'
   if ([301, 302, 303, 307, 308].includes(status) && text !== undefined) return redirect(directive, status, text)
   if (status === 444) {
-    directive.changed('connections cannot be closed without a response: 403', true)
+    directive.changed('requests get 403, because the gateway cannot close connections without a response', true)
     return { status: 403, policies: { directResponse: { status: 403 } } }
   }
-  if (status < 200 || status > 599 || (status >= 300 && status < 400)) return 'the status cannot be a direct response'
+  if (status < 200 || status > 599 || (status >= 300 && status < 400))
+    return 'the gateway cannot send this status as a direct response'
   const body = text === undefined || text === '' ? undefined : text
   if (body !== undefined && (literalOf(body) === null || body.length > 4_096))
-    return 'the text has variables, or is too long'
+    return 'the text contains variables, or is too long'
   directive.carried()
   return { status, policies: { directResponse: { status, ...(body !== undefined && { body }) } } }
 }
@@ -34,8 +35,8 @@ function redirect(directive: Directive, status: number, text: string): ReturnRep
   const found = TARGET.exec(text)
   const [, scheme, host, path, rest] = found ?? []
   if (found === null || (path !== undefined && rest === '$request_uri') || host === '$server_name')
-    return 'the address of the redirect has other variables'
-  if (status === 303) return 'the status of a redirect is 301, 302, 307 or 308'
+    return 'the address of the redirect contains variables without a counterpart'
+  if (status === 303) return 'the gateway redirects only with status 301, 302, 307 or 308'
   const keepsPath = path === '$request_uri' || rest === '$request_uri'
   const policy = {
     ...(scheme !== undefined && scheme !== '$scheme' && { scheme }),
@@ -44,6 +45,6 @@ function redirect(directive: Directive, status: number, text: string): ReturnRep
     status,
   }
   if (keepsPath || rest !== undefined) directive.carried()
-  else directive.changed('the query is kept')
+  else directive.changed('the redirect keeps the query of the request')
   return { status, policies: { requestRedirect: policy } }
 }

@@ -36,15 +36,15 @@ export interface NewPath {
 export function readRewrite(directive: Directive): Rewrite | string {
   const [source = '', text = '', flag = ''] = directive.args
   const regex = wholePattern(source)
-  if (!isUsableRegex(regex)) return 'the pattern is not RE2, or too long'
+  if (!isUsableRegex(regex)) return 'the pattern is not valid RE2 syntax, or too long'
   const replaced = searched(source)
-  if (!compileRegex(replaced).ok) return 'the pattern is not RE2'
+  if (!compileRegex(replaced).ok) return 'the pattern is not valid RE2 syntax'
   const replacement = readReplacement(text, replaced)
   if (typeof replacement === 'string') return replacement
   const firstGroup = /\(([^]*)/.exec(source)?.[1] ?? ''
   const hasSlash = firstGroup.startsWith('/') || /^\^?\(/.test(source)
   if (replacement.origin === null && replacement.path?.startsWith('$') === true && !hasSlash) {
-    return 'the new path begins with no slash'
+    return 'the new path does not begin with a slash'
   }
   const isRedirect = flag === 'redirect' || flag === 'permanent' || replacement.origin !== null
   const base = { directive, regex, changesAll: EVERY_PATH.test(source) }
@@ -52,10 +52,10 @@ export function readRewrite(directive: Directive): Rewrite | string {
     const status = flag === 'permanent' ? 301 : 302
     return { ...base, effect: { kind: 'redirect', status, target: redirectTarget(replacement, source, status) } }
   }
-  if (!['last', 'break', ''].includes(flag)) return 'its flag is not known'
+  if (!['last', 'break', ''].includes(flag)) return 'the flag of the rewrite is not known'
   const path = newPath(replacement, replaced, flag === 'break')
   return path === null
-    ? 'the new path has variables'
+    ? 'the new path contains variables'
     : { ...base, effect: { kind: 'path', isLast: flag !== 'break', path } }
 }
 
@@ -91,15 +91,16 @@ const URL_PARTS =
 function readReplacement(text: string, regex: string): Replacement | string {
   const isCut = text.endsWith('?')
   const [, scheme, host = '', rawPath = '', rawQuery] = URL_PARTS.exec(isCut ? text.slice(0, -1) : text) ?? []
-  if (scheme === undefined && /^(https?:|\$scheme)/.test(text)) return 'the address has other variables'
+  if (scheme === undefined && /^(https?:|\$scheme)/.test(text))
+    return 'the new address contains variables without a counterpart'
   const origin = scheme === undefined ? null : { scheme, host }
   const isClients = rawPath === '$request_uri'
   const path = isClients ? null : groupsOf(rawPath)
   const query = rawQuery === undefined ? null : groupsOf(rawQuery)
-  if (path === null && !isClients) return 'the new path has variables'
-  if (rawQuery !== undefined && query === null) return 'the new query has variables'
-  if (isClients && origin === null) return 'the new path has variables'
-  if (origin === null && path !== null && !/^(\/|\$\{1\})/.test(path)) return 'the new path begins with no slash'
+  if (path === null && !isClients) return 'the new path contains variables'
+  if (rawQuery !== undefined && query === null) return 'the new query contains variables'
+  if (isClients && origin === null) return 'the new path contains variables'
+  if (origin === null && path !== null && !/^(\/|\$\{1\})/.test(path)) return 'the new path does not begin with a slash'
   return { origin, path, query, keepsQuery: !isCut, regex }
 }
 

@@ -37,20 +37,21 @@ export function rewrittenRoutes(
   const block = { location, scope, at, path: null, isInside: false, before: null }
   const closed = (why: string): RewrittenRoute[] => {
     if (!at.isMarked) at.carried()
-    for (const each of directives) each.notCarried(`${why}; requests to the location get 501 until you replace it`)
+    for (const each of directives)
+      each.notCarried(`${why}; requests to the location get 501 until you configure a replacement`)
     const [first = at] = directives
     return [{ location, match, at, ...reply(block, 501, `not imported: rewrite at ${positionText(first.at)}\n`) }]
   }
   const rewrites = inOrder(directives, scope)
   if (typeof rewrites === 'string') return closed(rewrites)
-  if (scope.here('limit_except') !== null) return closed('it does not change requests that limit_except denies')
+  if (scope.here('limit_except') !== null) return closed('nginx does not rewrite requests that limit_except denies')
   if (!at.isMarked) at.carried()
   const routes: RewrittenRoute[] = []
   for (const rewrite of rewrites) {
     const own = commonMatch(match, rewrite, location)
-    if (own === undefined) return closed('two patterns and a path cannot be joined')
+    if (own === undefined) return closed('the patterns of the location and the rewrite cannot be joined')
     if (own === null) {
-      rewrite.directive.carried('it changes no path of its location')
+      rewrite.directive.carried('the rewrite changes no path of the location')
       continue
     }
     const { effect, directive } = rewrite
@@ -81,7 +82,8 @@ export function serverRewrites(
   const base = { location: null, at: server }
   const rewrites = inOrder(directives, scope)
   if (typeof rewrites === 'string') {
-    for (const each of directives) each.notCarried(`${rewrites}; requests to the server get 501 until you replace it`)
+    for (const each of directives)
+      each.notCarried(`${rewrites}; requests to the server get 501 until you configure a replacement`)
     const closed = reply(
       { scope, at: server },
       501,
@@ -105,7 +107,7 @@ function rewritesBeforeReturn(block: readonly Directive[]): Directive[] {
   return block.filter((each, index) => {
     if (each.name !== 'rewrite') return false
     const isReached = returns < 0 || index < returns
-    if (!isReached) each.carried('`return` comes first')
+    if (!isReached) each.carried('a `return` before this rewrite responds to all requests')
     return isReached
   })
 }
@@ -122,7 +124,7 @@ function inOrder(directives: readonly Directive[], scope: Scope): Rewrite[] | st
     if (typeof rewrite === 'string') return rewrite
     const isOpen = rewrite.effect.kind === 'path' && directive.args[2] === undefined
     if (isOpen && (hasReturn || index < directives.length - 1))
-      return 'a rewrite without a flag goes on to what follows'
+      return 'a rewrite without a flag continues with later directives'
     found.push(rewrite)
   }
   return found
@@ -178,7 +180,7 @@ function contentAfter(rewrite: Rewrite, targets: RewriteTargets, around: Surroun
   }
   const target = targetOf(effect.path, top)
   if (target === null || hasRewrites(target, effect.path)) {
-    directive.notCarried('requests get 501: the location of the new path is not known before a request')
+    directive.notCarried('requests get 501, because the location of the new path depends on the request')
     return reply({ scope, at: around.server }, 501, `not imported: rewrite at ${positionText(directive.at)}\n`)
   }
   directive.carried()

@@ -31,7 +31,7 @@ export function readRoutes({ server, ...others }: Omit<Surroundings, 'named'>): 
   const first = serverRewrites(around, top)
   if (first.isComplete || scope.here('return') !== null) {
     for (const each of server.block ?? []) {
-      if (each.name === 'location') each.notCarried('`return` or `rewrite` of the server comes first')
+      if (each.name === 'location') each.notCarried('a `return` or `rewrite` of the server takes all requests')
     }
     const own = first.isComplete ? [] : [{ ...rest, ...contentOfRest(scope, around) }]
     return [...first.routes, ...own].map((each) => route(each, each.at.name === 'rewrite' ? 'rewrite' : 'rest'))

@@ -37,14 +37,15 @@ function readListen(directive: Directive): Listen | null {
     )
   const port = Number(found?.[2] ?? 80)
   if (found === null || port < 1 || port > 65_535 || options.includes('quic') || options.includes('udp')) {
-    directive.notCarried('the address is a socket, a name or UDP')
+    directive.notCarried('the gateway cannot listen on a socket, a name or UDP')
     return null
   }
   const address = (found[1] ?? found[3] ?? '*').replaceAll(/[[\]]/g, '')
   const others = options.filter(
     (option) => !['ssl', 'default_server', 'http2', 'default', 'reuseport'].includes(option),
   )
-  if (others.length > 0) directive.changed(`without ${others.map((option) => option.split('=')[0]).join(', ')}`)
+  if (others.length > 0)
+    directive.changed(`the importer ignores ${others.map((option) => option.split('=')[0]).join(', ')}`)
   else directive.carried()
   return {
     address: ['*', '::', '0.0.0.0'].includes(address) ? null : address === 'localhost' ? '127.0.0.1' : address,
@@ -64,6 +65,9 @@ function readNames(directive: Directive): string[] {
     return []
   })
   if (lost.length === 0) directive.carried()
-  else directive.notCarried(`names that are patterns or end in a wildcard: ${lost.join(' ').slice(0, 100)}`)
+  else
+    directive.notCarried(
+      `the gateway has no names that are patterns or end in a wildcard: ${lost.join(' ').slice(0, 100)}`,
+    )
   return names
 }

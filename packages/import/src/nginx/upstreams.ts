@@ -20,7 +20,8 @@ export function readUpstreams(directives: readonly Directive[]): Upstreams {
     if (directive.name !== 'upstream' || name === undefined || directive.block === null) continue
     const servers = directive.block.flatMap((each) => readServer(each) ?? [])
     noteOthers(directive.block)
-    if (servers.length > 1) directive.changed('a request is not repeated at another server when one fails')
+    if (servers.length > 1)
+      directive.changed('the gateway does not repeat a request at another server when a server fails')
     else directive.carried()
     found.set(name, { servers, directive })
   }
@@ -32,30 +33,33 @@ function readServer(directive: Directive): UpstreamServer | null {
   const [address = '', ...options] = directive.args
   const host = hostPortOf(address, 80)
   if (host === null) {
-    directive.notCarried('the address is not a host and a port')
+    directive.notCarried('the address is not a host with a port')
     return null
   }
   const names = new Map(options.map((option) => option.split('=', 2) as [string, string | undefined]))
   const weight = Number(names.get('weight') ?? 1)
   if (names.has('down')) {
-    directive.carried('it is down, so it gets no requests')
+    directive.carried('the server is down, so it gets no requests')
     return null
   }
   if (names.has('backup')) {
-    directive.notCarried('requests do not go to it when the other servers fail: backends have no order')
+    directive.notCarried('the backup server gets no requests: the gateway does not order backends')
     return null
   }
   const others = [...names.keys()].filter((name) => name !== 'weight')
-  if (others.length > 0) directive.changed(`without ${others.join(', ')}: a health policy evicts servers`)
+  if (others.length > 0)
+    directive.changed(`the importer ignores ${others.join(', ')}; a health policy evicts failing servers`)
   else directive.carried()
   return weight === 1 || !Number.isInteger(weight) ? { host } : { host, weight }
 }
 
 function noteOthers(block: readonly Directive[]): void {
   for (const directive of block) {
-    if (directive.name.startsWith('keepalive')) directive.carried('connections are always kept')
+    if (directive.name.startsWith('keepalive')) directive.carried('the gateway always keeps connections open')
     if (['least_conn', 'ip_hash', 'hash', 'random'].includes(directive.name)) {
-      directive.changed('servers are chosen by weight; sessionPersistence keeps a client at one server')
+      directive.changed(
+        'the gateway chooses servers at random, by weight; a sessionPersistence policy keeps a client at one server',
+      )
     }
   }
 }

@@ -25,21 +25,25 @@ function readEntryPoint(name: string, field: Field): EntryPoint | null {
   const found = /^(\[[0-9a-fA-F:]+\]|[\d.]*):(\d{1,5})(\/tcp)?$/.exec(address?.text ?? '')
   const port = Number(found?.[2] ?? 0)
   if (found === null || port < 1 || port > 65_535) {
-    field.notCarried('its address is not a TCP port')
+    field.notCarried('the address is not a TCP port')
     return null
   }
   address?.carried()
   const host = (found[1] ?? '').replaceAll(/[[\]]/g, '')
   const http = field.get('http')
   const tls = http?.get('tls') ?? null
-  tls?.changed('certificates are not issued here: put them where the config names them')
+  tls?.changed('the gateway obtains no certificates; put certificate files at the paths in the new config')
   const target = http?.get('redirections')?.get('entryPoint') ?? null
   const middlewares = http?.get('middlewares') ?? null
   middlewares?.carried()
   target?.carried()
-  field.get('forwardedHeaders')?.notCarried('frontend.forwardedHeaders decides about headers of clients')
-  field.get('proxyProtocol')?.notCarried('frontend.proxyProtocol: docs/policies/frontend-proxy-protocol.md', true)
-  field.get('transport')?.notCarried('frontend.http has the time limits of clients')
+  field
+    .get('forwardedHeaders')
+    ?.notCarried('frontend.forwardedHeaders decides which forwarding headers of clients are trusted')
+  field
+    .get('proxyProtocol')
+    ?.notCarried('configure frontend.proxyProtocol: docs/policies/frontend-proxy-protocol.md', true)
+  field.get('transport')?.notCarried('configure the time limits for clients in frontend.http')
   const isPermanent = target?.get('permanent')?.text !== 'false'
   return {
     ...{

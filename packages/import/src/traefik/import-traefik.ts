@@ -38,7 +38,8 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
     points.map((point) => ({
       port: portOf(point, { points, routers, middlewares, services, secrets, certificate }),
       owner: point.name,
-      lost: (other: string) => routers[0]?.field.notCarried(`port ${point.port} belongs to ${other}`, true),
+      lost: (other: string) =>
+        routers[0]?.field.notCarried(`the entry point ${other} already has port ${point.port}`, true),
     })),
   ).filter(({ rules }) => rules.length > 0)
   if (ports.length === 0) {
@@ -73,7 +74,7 @@ function pointsOf(roots: readonly Field[], routers: readonly Router[]): EntryPoi
       const place = field.get('entryPoints') ?? field.get('rule')
       if (point === null) place?.notCarried(`add the file with the entry point ${name.slice(0, 40)}`, true)
       else {
-        place?.changed(`port ${point.port} is assumed: add the file with entryPoints`)
+        place?.changed(`the importer assumes port ${point.port}; add the file with entryPoints`)
         found.set(name, point)
       }
     }
@@ -101,7 +102,9 @@ function portOf(
   const used = own.filter(({ hasTls, field, entryPoints }) => {
     const fits = isTls === (hasTls || point.hasTls)
     if (!fits && entryPoints.length > 0)
-      field.get('entryPoints')?.changed(`not on ${name}: a port has TLS or plain text here`, true)
+      field
+        .get('entryPoints')
+        ?.changed(`the router is left out on ${name}, because a port has either TLS or plain text`, true)
     return fits
   })
   const facts = { isTls, secret: (field: Field, header: string) => secrets.nameOf(field, header) }
@@ -131,14 +134,14 @@ function readCertificate(roots: readonly Field[]): Omit<Certificate, 'hostname'>
   const lists = roots.flatMap((root) => root.get('tls')?.get('certificates')?.items ?? [])
   const [first, ...others] = lists
   const [cert, key] = [first?.get('certFile'), first?.get('keyFile')]
-  for (const each of [cert, key]) each?.carried('copy the file, or correct the path')
-  for (const each of others) each.notCarried('write a listener for each of its names: docs/tls.md')
+  for (const each of [cert, key]) each?.carried('copy the file to this path, or change the path')
+  for (const each of others) each.notCarried('configure a listener for each name of this certificate: docs/tls.md')
   const options = roots.flatMap((root) => root.get('tls')?.get('options')?.members ?? [])
   const clients = options.find(([name]) => name === 'default')?.[1].get('clientAuth') ?? null
   const files = textsOf(clients?.get('caFiles') ?? null)
   const isRequired = clients?.get('clientAuthType')?.text === 'RequireAndVerifyClientCert'
   if (isRequired) clients?.carried()
-  else clients?.notCarried('root of a listener: docs/tls.md', true)
+  else clients?.notCarried('configure the root of a listener: docs/tls.md', true)
   return {
     cert: cert?.text ?? 'certificates/default.pem',
     key: key?.text ?? 'certificates/default.key',
@@ -152,17 +155,17 @@ function noteSections(root: Field): void {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  tcp: 'write TCP or TLS listeners: docs/tls.md',
-  udp: 'write UDP listeners: docs/udp.md',
-  api: 'docs/admin-api.md',
-  ping: 'docs/admin-api.md',
-  metrics: 'docs/logs-and-metrics.md',
-  accessLog: 'docs/logs-and-metrics.md',
-  log: 'docs/logs-and-metrics.md',
-  tracing: 'docs/tracing.md',
-  certificatesResolvers: 'certificates are not issued here: docs/tls.md',
-  providers: 'add the files of the file provider to the command',
-  global: 'a setting of the process of Traefik',
-  experimental: 'plugins are not available',
-  serversTransport: 'tls of backends: docs/policies/backend-tls.md',
+  tcp: 'configure TCP or TLS listeners: docs/tls.md',
+  udp: 'configure UDP listeners: docs/udp.md',
+  api: 'the gateway has an admin API: docs/admin-api.md',
+  ping: 'the gateway has an admin API: docs/admin-api.md',
+  metrics: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  accessLog: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  log: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  tracing: 'configure tracing in frontend.tracing: docs/tracing.md',
+  certificatesResolvers: 'the gateway obtains no certificates; configure certificate files: docs/tls.md',
+  providers: 'pass the files of the file provider to the import command',
+  global: 'the section sets up the process of Traefik',
+  experimental: 'the gateway has no plugins',
+  serversTransport: 'configure a tls policy for backends: docs/policies/backend-tls.md',
 }

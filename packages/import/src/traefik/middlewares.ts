@@ -32,11 +32,17 @@ export function readMiddlewares(
     const field = known.get(name)
     const [entry] = field?.members ?? []
     if (chains.includes(name)) {
-      owner.notCarried(`the chain ${name.slice(0, 60)} has itself; requests get 403 until you replace it`, true)
+      owner.notCarried(
+        `the chain ${name.slice(0, 60)} contains itself; requests get 403 until you configure a replacement`,
+        true,
+      )
       return [closed(owner)]
     }
     if (field === undefined || entry === undefined) {
-      owner.notCarried(`no file has the middleware ${text.slice(0, 60)}; requests get 403 until you replace it`, true)
+      owner.notCarried(
+        `no file has the middleware ${text.slice(0, 60)}; requests get 403 until you configure a replacement`,
+        true,
+      )
       return [closed(owner)]
     }
     const [kind, options] = entry
@@ -66,7 +72,7 @@ function path(apply: (path: PathState) => PathState | null): Handler {
 function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler[] {
   const directive = directiveOf(options, kind)
   const close = (why: string): Handler[] => {
-    options.notCarried(`${why}; requests get 403 until you replace it`, true)
+    options.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
     return [closed(directive)]
   }
   switch (kind) {
@@ -81,13 +87,13 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
         .map((text) => text.replace(/\/$/, ''))
         .filter((text) => text !== '')
       if (!prefixes.every(isPlainPath)) break
-      options.changed('without x-forwarded-prefix')
+      options.changed('the gateway does not send x-forwarded-prefix')
       return [{ kind: 'routes', routes: stripRoutes(directive, prefixes) }]
     }
     case 'replacePath': {
       const full = options.get('path')?.text ?? ''
       if (!isPlainPath(full)) break
-      options.changed('without x-replaced-path')
+      options.changed('the gateway does not send x-replaced-path')
       return [path((state) => ({ ...state, prefix: full, cut: null, isBroken: false }))]
     }
     case 'redirectScheme':
@@ -104,8 +110,8 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
       ]
       const isKnown = users.every((user) => /^[^\s:]+:(\$(apr1|1|5|6|2[aby])\$|\{SHA\})\S+$/.test(user))
       if (!isKnown || (users.length === 0 && file === undefined) || (users.length > 0 && file !== undefined))
-        return close('its users have hashes that are not accepted')
-      options.carried(file === undefined ? '' : 'copy the file, or correct the path')
+        return close('the gateway does not accept a password hash of the users')
+      options.carried(file === undefined ? '' : 'copy the file to this path, or change the path')
       const name =
         realm !== undefined && realm !== null && /^[\x20-\x7e]{1,100}$/.test(realm) && !/["\\]/.test(realm)
           ? realm
@@ -123,9 +129,9 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
     case 'ipAllowList':
     case 'ipWhiteList': {
       const ranges = textsOf(options.get('sourceRange')).map(cidrOf)
-      if (ranges.length === 0 || ranges.includes(null)) return close('an address is not a network')
+      if (ranges.length === 0 || ranges.includes(null)) return close('a range is not a valid address or network')
       if (options.get('ipStrategy') !== null)
-        return close('it reads the address from a header: frontend.forwardedHeaders')
+        return close("ipStrategy reads the client's address from a header; configure frontend.forwardedHeaders")
       options.carried()
       const any = ranges.map((range) => `cidr(${JSON.stringify(range)}).containsIP(source.address)`).join(' || ')
       return [denial(`!(${any})`)]
@@ -133,41 +139,41 @@ function readMiddleware(kind: string, options: Field, facts: PortFacts): Handler
     case 'rateLimit': {
       const limit = limitOf(options)
       if (limit === null) break
-      options.changed('a window of time refills the budget at once')
+      options.changed('each time window refills the whole budget at once')
       return [rateLimit(limit)]
     }
     case 'retry': {
       const attempts = Math.min((options.get('attempts')?.number ?? 1) - 1, 5)
-      options.changed('lost connections are retried for idempotent methods alone')
+      options.changed('only requests with idempotent methods are retried after a lost connection')
       return attempts >= 1 ? [policy('retry', { attempts })] : []
     }
     case 'stripPrefixRegex':
     case 'replacePathRegex':
-      options.notCarried('write a transformation of :path; its requests get 501')
+      options.notCarried('configure a transformation of :path; matching requests get 501')
       return [effect((state) => ({ ...state, path: null }))]
     case 'digestAuth':
     case 'plugin':
-      return close('it may protect its requests')
+      return close('the middleware may restrict access, and has no counterpart')
     default:
   }
   const note = NOTES[kind]
   options.notCarried(
-    note ?? 'the middleware cannot be imported; its requests get 501',
+    note ?? 'the middleware cannot be imported; matching requests get 501',
     kind === 'inFlightReq' || kind === 'rateLimit',
   )
   return note === undefined ? [notImported(directive)] : []
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  rateLimit: 'write a rateLimit policy: docs/policies/traffic-rate-limit.md',
-  compress: 'responses are not compressed',
-  buffering: 'bodies stream; policies that read bodies have frontend.http.maxBufferSize',
-  circuitBreaker: 'a health policy evicts backends: docs/backends.md',
-  inFlightReq: 'frontend.tcp.maxConnections limits connections',
-  errors: 'errors of backends pass as they are',
-  contentType: 'types of responses are those of the backend',
-  grpcWeb: 'gRPC-Web passes as it is',
-  passTLSClientCert: 'write a transformation with source.certificate',
+  rateLimit: 'configure a rateLimit policy: docs/policies/traffic-rate-limit.md',
+  compress: 'the gateway does not compress responses',
+  buffering: 'the gateway streams bodies; frontend.http.maxBufferSize limits the bodies that policies read',
+  circuitBreaker: 'configure a health policy, which evicts failing backends: docs/backends.md',
+  inFlightReq: 'configure frontend.tcp.maxConnections to limit connections',
+  errors: 'the gateway does not replace error responses of backends',
+  contentType: 'responses have the content type that the backend sets',
+  grpcWeb: 'the gateway does not translate gRPC-Web',
+  passTLSClientCert: 'configure a transformation with source.certificate',
 }
 
 function stripRoutes(directive: Directive, prefixes: readonly string[]) {
@@ -201,7 +207,7 @@ function redirectScheme(directive: Directive, options: Field, { isTls }: PortFac
   const scheme = options.get('scheme')?.text ?? ''
   const port = Number(options.get('port')?.text ?? 0)
   if (scheme !== 'https' && scheme !== 'http') {
-    options.notCarried('the scheme is not http or https; its requests get 501')
+    options.notCarried('the scheme is neither http nor https; matching requests get 501')
     return [notImported(directive)]
   }
   const status = options.get('permanent')?.isTrue === true ? 301 : 302
@@ -209,7 +215,7 @@ function redirectScheme(directive: Directive, options: Field, { isTls }: PortFac
     options.carried()
     return []
   }
-  options.changed('the same status for all methods')
+  options.changed('the redirect has the same status for all methods')
   const authority = port > 0 && port < 65_536 ? { authority: { port } } : {}
   return [redirect(directive, { scheme, ...authority, status })]
 }
@@ -240,10 +246,10 @@ function redirectRegex(directive: Directive, options: Field, { isTls }: PortFact
     /^[a-z0-9.-]+$/i.test(from)
   const takesScheme = regex.includes('https?') || (regex.includes('https:') ? isTls : !isTls)
   if (!isPlain) {
-    options.notCarried('the pattern is not that of a host with the whole path; its requests get 501')
+    options.notCarried('the pattern must be a host followed by the whole path; matching requests get 501')
     return [notImported(directive)]
   }
-  options.changed('the same status for all methods')
+  options.changed('the redirect has the same status for all methods')
   if (!takesScheme) return []
   const found = redirect(directive, { scheme: toScheme, authority: { host: toHost }, status })
   return [
@@ -261,7 +267,7 @@ const OWN = /^x-forwarded-(for|proto|host|port)$/i
 
 function readHeaders(options: Field, facts: PortFacts): Handler[] {
   const found: Handler[] = []
-  const tooMany = (field: Field) => () => field.notCarried('a route changes at most 15 headers', true)
+  const tooMany = (field: Field) => () => field.notCarried('a route can change at most 15 headers', true)
   const response = (field: Field, name: string, value: string | object): void => {
     const verb = value === '' ? ('remove' as const) : ('set' as const)
     const change = { verb, name, value, when: null }
@@ -270,12 +276,12 @@ function readHeaders(options: Field, facts: PortFacts): Handler[] {
   const check = (name: string, field: Field): string | object | null => {
     const value = field.text ?? ''
     if (!isSettable(name) || OWN.test(name) || /[^\x20-\x7e]/.test(value)) {
-      field.notCarried('the gateway sends it, or it is no header')
+      field.notCarried('the header name is not valid, or the gateway sets this header itself')
       return null
     }
     if (value !== '' && SECRET.test(name)) {
       const variable = facts.secret(field, name)
-      field.changed(`its value is taken from the variable ${variable}`)
+      field.changed(`the value is taken from the environment variable ${variable}`)
       return new Variable(variable)
     }
     field.carried()
@@ -288,7 +294,7 @@ function readHeaders(options: Field, facts: PortFacts): Handler[] {
     if (lower === 'host') {
       if (typeof value === 'string' && hostPortOf(value, 80) !== null)
         found.push(policy('urlRewrite', { authority: { full: value } }))
-      else field.notCarried('the Host is not a host name')
+      else field.notCarried('the new Host is not a valid hostname')
       continue
     }
     const printed = value === '' ? '[]' : typeof value === 'string' ? JSON.stringify(value) : value
@@ -368,17 +374,16 @@ function forwardAuth(options: Field, close: (why: string) => Handler[]): Handler
   const [, scheme, address = '', rest = '/'] =
     /^(https?):\/\/([^/?#]+)(\/[^#]*)?$/.exec(options.get('address')?.text ?? '') ?? []
   const host = hostPortOf(address, 80)
-  if (scheme !== 'http' || host === null)
-    return close('its address needs a backend of its own: write an extAuth policy')
+  if (scheme !== 'http' || host === null) return close('the address needs a named backend; configure an extAuth policy')
   if (options.get('authResponseHeadersRegex') !== null || options.get('tls') !== null)
-    return close('it has options of TLS or patterns')
+    return close('the middleware has TLS options or a pattern for headers')
   const [sent, copied] = [textsOf(options.get('authRequestHeaders')), textsOf(options.get('authResponseHeaders'))]
   const requested =
     sent.length > 0 ? sent.map((name) => name.toLowerCase()) : ['accept', 'authorization', 'cookie', 'user-agent']
   options.changed(
     sent.length > 0
-      ? 'frontend.forwardedHeaders decides about headers of clients'
-      : 'the authorizer gets authorization, cookie, accept and user-agent of the headers',
+      ? 'frontend.forwardedHeaders decides which forwarding headers of clients are trusted'
+      : "of the client's headers, the authorizer gets only authorization, cookie, accept and user-agent",
     true,
   )
   return [

@@ -46,7 +46,7 @@ function readRouter(name: string, field: Field): Router {
   ].map((key) => field.get(key))
   for (const each of [priority, points, middlewares, service]) each?.carried()
   rule?.carried()
-  tls?.changed('certificates are those of the port', tls.get('options') !== null)
+  tls?.changed('the router uses the certificates of its port', tls.get('options') !== null)
   const text = rule?.text ?? ''
   const given = priority?.number ?? 0
   return {
@@ -78,7 +78,7 @@ export function entriesOfRouter(router: Router, { middlewares, services, facts, 
   return withoutExcess(directive, router.rule, read).map((entry) => ({
     ...entry,
     refused: (why) => {
-      directive.notCarried(`${why}; its requests go on`, true)
+      directive.notCarried(`${why}; matching requests continue with the next rule`, true)
       return null
     },
   }))
@@ -89,7 +89,7 @@ function lastHandler(router: Router, services: Services): Handler {
   const directive: Directive = { ...directiveOf(field, 'service'), text: router.name }
   const service = services(router.service)
   if (typeof service === 'string') {
-    field.notCarried(`${service}; its requests get 501`)
+    field.notCarried(`${service}; matching requests get 501`)
     return notImported(directive)
   }
   return { kind: 'final', action: (state) => proxyAction(router, directive, service, state) }

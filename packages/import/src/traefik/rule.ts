@@ -10,7 +10,7 @@ export function readRule(text: string): Condition {
   const tokens = text.match(/`[^`]*`|"(?:\\.|[^"\\])*"|[A-Za-z]+|&&|\|\||[!(),]|\S/g) ?? []
   const reader = new Reader(tokens)
   const found = reader.any(0)
-  return reader.isAtEnd && found !== null ? found : unknown('the rule cannot be read')
+  return reader.isAtEnd && found !== null ? found : unknown('the rule is not valid')
 }
 
 function unknown(why: string): Condition {
@@ -75,14 +75,14 @@ class Reader {
 function readTest(name: string, values: readonly string[]): Condition {
   const any = (read: (value: string) => Condition): Condition => ({ kind: 'any', of: values.map(read) })
   const path = (found: PathCondition | null): Condition =>
-    found === null ? unknown('the path cannot be compared') : { kind: 'path', path: found }
+    found === null ? unknown('the gateway cannot compare the path') : { kind: 'path', path: found }
   const [first = '', second] = values
   switch (name) {
     case 'host':
       return any((value) => {
         const host = routeHost(value)
         return host === null || host.startsWith('*')
-          ? unknown(`${value.slice(0, 60)} is not a host name`)
+          ? unknown(`${value.slice(0, 60)} is not a valid hostname`)
           : { kind: 'host', host }
       })
     case 'hostregexp':
@@ -90,7 +90,7 @@ function readTest(name: string, values: readonly string[]): Condition {
         const regex = /\{\w+(:|\})/.test(value) ? '' : wholePattern(`(?i)${value}`)
         return isRegex(regex)
           ? { kind: 'header', header: { name: ':authority', value: { regex } } }
-          : unknown('the pattern of the host has names, or is not RE2')
+          : unknown('the pattern of the host has named groups, or is not valid RE2 syntax')
       })
     case 'path':
       return any((value) => path(/[{}]/.test(value) ? null : exactPath(value)))
@@ -113,12 +113,12 @@ function readTest(name: string, values: readonly string[]): Condition {
         /[^\x20-\x7e]/.test(second) ||
         (isPattern && !isRegex(regex))
       )
-        return unknown('the header cannot be compared')
+        return unknown('the gateway cannot compare the header')
       return { kind: 'header', header: { name: first.toLowerCase(), value: isPattern ? { regex } : { exact: second } } }
     }
     case 'query': {
       const [key = '', value] = second === undefined ? first.split('=', 2) : [first, second]
-      if (key === '' || key.length > 256 || value === undefined) return unknown('the parameter has no value')
+      if (key === '' || key.length > 256 || value === undefined) return unknown('the query parameter has no value')
       return { kind: 'query', query: { name: key, value: { exact: value } } }
     }
     case 'clientip':

@@ -21,7 +21,7 @@ export function readServices(roots: readonly Field[]): Services {
     if (provider === 'internal') return `the service ${text.slice(0, 60)} is a part of Traefik`
     const field = fields.get(name)
     if (field === undefined) return `no file has the service ${text.slice(0, 60)}`
-    if (depth > 4) return 'the service has services that have services'
+    if (depth > 4) return 'the service nests other services too deeply'
     const found = known.get(name) ?? readService(field, transports, (inner) => read(inner, depth + 1))
     known.set(name, found)
     return found
@@ -38,13 +38,13 @@ function readService(field: Field, transports: ReadonlyMap<string, Field>, inner
   if (mirroring != null) {
     const main = mirroring.get('service')
     main?.carried()
-    mirroring.get('mirrors')?.notCarried('copies are a requestMirror policy: docs/policies/traffic-request-mirror.md')
+    mirroring.get('mirrors')?.notCarried('configure a requestMirror policy: docs/policies/traffic-request-mirror.md')
     return inner(main?.text ?? '')
   }
   if (failover != null) {
     const main = failover.get('service')
     main?.carried()
-    failover.get('fallback')?.notCarried('requests do not go to it when the other servers fail: backends have no order')
+    failover.get('fallback')?.notCarried('the backup server gets no requests: the gateway does not order backends')
     return inner(main?.text ?? '')
   }
   return 'the service has no servers'
@@ -60,9 +60,9 @@ function readBalancer(field: Field, transports: ReadonlyMap<string, Field>): Ser
       url?.notCarried('the address is not a URL with a host')
       return []
     }
-    if (path !== '' && path !== '/') url?.changed('without its path, which Traefik ignores too')
+    if (path !== '' && path !== '/') url?.changed('the importer ignores the path of the URL, as Traefik does')
     else if (scheme === 'https' && !('insecureSkipVerify' in tls))
-      url?.changed('the certificate of the server is verified')
+      url?.changed('the gateway verifies the certificate of the server')
     else url?.carried()
     const weight = server.get('weight')
     weight?.carried()
@@ -79,11 +79,13 @@ function readBalancer(field: Field, transports: ReadonlyMap<string, Field>): Ser
       },
     ]
   })
-  if (backends.length === 0) return 'the service has no servers that can be used'
+  if (backends.length === 0) return 'no server of the service has a valid address'
   const pass = field.get('passHostHeader')
   pass?.carried()
-  field.get('healthCheck')?.notCarried('a health policy learns from traffic: docs/backends.md')
-  field.get('responseForwarding')?.notCarried('bodies stream')
+  field
+    .get('healthCheck')
+    ?.notCarried('the gateway sends no health checks; a health policy learns from traffic: docs/backends.md')
+  field.get('responseForwarding')?.notCarried('the gateway streams bodies instead of buffering them')
   const isHostKept = pass?.text !== 'false'
   return {
     backends,
@@ -99,7 +101,7 @@ function stickyPolicy(field: Field): object {
   const cookie = field.get('sticky')?.get('cookie') ?? null
   if (cookie === null) return {}
   const name = cookie.get('name')?.text ?? ''
-  cookie.changed('the gateway chooses the value of the cookie')
+  cookie.changed("the gateway chooses the cookie's value")
   return { sessionPersistence: /^[\w-]+$/.test(name) ? { sessionName: name } : {} }
 }
 
@@ -108,7 +110,7 @@ function transportPolicy(field: Field, transports: ReadonlyMap<string, Field>): 
   const transport = transports.get(reference?.text?.split('@')[0] ?? '')
   if (reference === null) return {}
   if (transport === undefined) {
-    reference.notCarried('no file has this transport')
+    reference.notCarried('no file has the serversTransport with this name')
     return {}
   }
   reference.carried()
@@ -118,7 +120,7 @@ function transportPolicy(field: Field, transports: ReadonlyMap<string, Field>): 
     transport.get('rootCAs'),
   ]
   for (const each of [skip, name]) each?.carried()
-  roots?.carried('copy the files, or correct the paths')
+  roots?.carried('copy the files to these paths, or change the paths')
   const files = (roots?.items ?? []).flatMap(({ text }) => text ?? [])
   return withoutAbsent({
     sni: name?.text ?? undefined,

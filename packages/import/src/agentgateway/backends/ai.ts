@@ -26,14 +26,14 @@ export function readAi(field: Field, scope: Scope): ReadBackend {
   if (groups === null) return readSingle(field, scope)
   const read = groups.items.map((group) => (group.get('providers')?.items ?? []).map((each) => readNamed(each, scope)))
   const all = read.flat()
-  if (all.length === 0) lost(groups, 'it has no provider; requests get 501')
+  if (all.length === 0) lost(groups, 'the groups have no provider; requests get 501')
   const status = all.length === 0 ? 501 : worst(all.map((each) => each.status))
   const providers = read.map((group) => ({ providers: group.map((each) => each.entry) }))
   return { backend: { ai: { groups: providers } }, policies: {}, status, tested: UNKNOWN }
 }
 
 function readSingle(field: Field, scope: Scope): ReadBackend {
-  field.get('name')?.carried('a name in logs')
+  field.get('name')?.carried('Portico does not need this name')
   const effects = readPolicies(field.get('policies'), BACKEND_POLICIES, scope, 'backend')
   const found = readProvider(field, scope)
   const isLost = amendOthers(field)
@@ -70,7 +70,9 @@ function readNamed(field: Field, scope: Scope): { entry: object; status: ClosedS
  */
 export function amendOthers(field: Field): boolean {
   const others = field.members.flatMap(([name, member]) => (name === 'policies' ? [] : [member]))
-  return others.map((each) => each.amendLosses('requests get 501 until you replace it', false)).includes(true)
+  return others
+    .map((each) => each.amendLosses('requests get 501 until you configure a replacement', false))
+    .includes(true)
 }
 
 /** Adds the identity of the machine as the credential of a cloud provider that has no other credential. */

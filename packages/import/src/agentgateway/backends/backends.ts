@@ -7,10 +7,10 @@ import { readAi, type ReadBackend, UNKNOWN, unusable, worst } from './ai.ts'
 import { readMcp } from './mcp.ts'
 
 const NOT_AVAILABLE: Readonly<Record<string, string>> = {
-  service: 'services of a mesh: write their addresses',
-  invalid: 'it responds with 500',
-  internal: 'the admin API is a server of its own',
-  routeGroup: 'routes are not delegated: write the routes of the group into the listener',
+  service: 'Portico does not discover services of a mesh; write the address of the service',
+  invalid: 'agentgateway responds with 500 for this backend',
+  internal: 'Portico serves its admin API on a separate server',
+  routeGroup: 'Portico has no route groups; write the routes of the group into the listener',
 }
 
 const KINDS = ['host', 'backend', 'ai', 'mcp', 'aws', 'dynamic', ...Object.keys(NOT_AVAILABLE)]
@@ -29,7 +29,7 @@ function withPolicies(field: Field, read: ReadBackend, scope: Scope): ReadBacken
   const effects = readPolicies(field.get('policies'), BACKEND_POLICIES, scope, 'backend')
   const policies: Record<string, unknown> = { ...effects.policies }
   const isTwice = !merge(policies, read.policies)
-  if (isTwice) field.get('policies')?.notCarried('the provider has the same policies; requests get 501', true)
+  if (isTwice) field.get('policies')?.notCarried('the provider has policies of the same kind; requests get 501', true)
   return { ...read, policies, status: worst([read.status, effects.status, isTwice ? 501 : null]) }
 }
 
@@ -43,7 +43,7 @@ function readKind(field: Field, scope: Scope, isNamed: boolean): ReadBackend {
   }
   if (kind === 'dynamic') return readDynamic(settings, scope)
   if (settings === null) {
-    lost(field, 'it has no settings; requests get 501')
+    lost(field, 'the backend has no settings; requests get 501')
     return unusable(501)
   }
   if (kind === 'ai') return readAi(settings, scope)
@@ -55,7 +55,12 @@ function readKind(field: Field, scope: Scope, isNamed: boolean): ReadBackend {
 function readHost(field: Field, scope: Scope, isNamed: boolean): ReadBackend {
   const found = destinationOf(field, scope)
   if (typeof found === 'string' || found.isTls || (isNamed && typeof found.host !== 'string')) {
-    const why = typeof found === 'string' ? found : found.isTls ? 'expected host:port' : 'a variable in a named backend'
+    const why =
+      typeof found === 'string'
+        ? found
+        : found.isTls
+          ? 'expected host:port'
+          : 'a named backend cannot have a variable as its address'
     lost(field, `${why}; requests get 501`)
     return unusable(501)
   }
@@ -68,7 +73,7 @@ function readHost(field: Field, scope: Scope, isNamed: boolean): ReadBackend {
 function readReference(field: Field, { backends }: Scope): ReadBackend {
   const name = backends.named(field.text ?? '')
   if (typeof name !== 'string') {
-    lost(field, 'the backend cannot be imported')
+    lost(field, 'the named backend is missing or cannot be imported')
     field.amendLosses(`requests get ${name}`, name === 403)
     return unusable(name)
   }
@@ -79,11 +84,11 @@ function readReference(field: Field, { backends }: Scope): ReadBackend {
 /** agentgateway calls any host; Portico calls hosts in private networks only if they are listed. */
 function readDynamic(field: Field | null, _scope: Scope): ReadBackend {
   if (field?.get('target') != null) {
-    lost(field, 'destinations are not computed; requests get 501')
+    lost(field, 'Portico cannot compute the destination from an expression; requests get 501')
     return unusable(501)
   }
   field?.changed(
-    'private addresses, and ports other than 80 and 443, are denied: docs/backends/dynamic-forward-proxy.md',
+    'Portico denies private addresses, and ports other than 80 and 443: docs/backends/dynamic-forward-proxy.md',
   )
   return { backend: { dynamicForwardProxy: {} }, policies: {}, status: null, tested: UNKNOWN }
 }

@@ -19,7 +19,7 @@ import { amendOthers, type ReadBackend, UNKNOWN, worst } from './ai.ts'
 export function readMcp(field: Field, scope: Scope): ReadBackend {
   const targets = field.get('targets')?.items ?? []
   const read = targets.map((target) => readTarget(target, scope))
-  if (read.length === 0) lost(field, 'it has no target; requests get 501')
+  if (read.length === 0) lost(field, 'the MCP backend has no target; requests get 501')
   const settings = membersOf(
     field,
     {
@@ -68,7 +68,9 @@ function readProgram(field: Field, scope: Scope): object {
     scope,
   )
   if (found['clearEnv'] === undefined)
-    field.get('cmd')?.changed('the program inherits basic variables alone: write others to env, or set clearEnv: false')
+    field
+      .get('cmd')
+      ?.changed('the program inherits only basic environment variables; add others to env, or set clearEnv: false')
   return { stdio: found }
 }
 
@@ -88,8 +90,8 @@ function readServer(
     return { static: { ...shared, ...(address.path !== undefined && { path: address.path }), ...protocol } }
   }
   const schema = field.get('schema')
-  if (schema === null) return lost(field, 'it has no schema')
-  schema.get('url')?.notCarried('download the document, and name the file')
+  if (schema === null) return lost(field, 'the OpenAPI target has no schema')
+  schema.get('url')?.notCarried('Portico reads the schema from a file; download the document')
   const text = schema.isMapping ? mapping({ file: scalar })(schema, scope) : { inline: scalar(schema, scope) }
   return { openapi: { ...shared, schema: text } }
 }
@@ -106,12 +108,12 @@ function addressOf(field: Field, scope: Scope): ServerAddress | undefined {
   const backend = field.get('backend')
   if (backend !== null) {
     const name = scope.backends.named(backend.text ?? '')
-    if (typeof name !== 'string') return lost(backend, 'the backend cannot be imported')
+    if (typeof name !== 'string') return lost(backend, 'the named backend is missing or cannot be imported')
     backend.carried()
     return { members: { backendRef: { name } }, path, isTls: false }
   }
   const host = field.get('host')
-  if (host?.text == null) return lost(field, 'it has no host')
+  if (host?.text == null) return lost(field, 'the MCP target has no host')
   if (port !== undefined) {
     const value = scalar(host, scope)
     return { members: { host: value, port }, path, isTls: false }

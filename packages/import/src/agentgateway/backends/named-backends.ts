@@ -44,7 +44,7 @@ export class NamedBackends {
   /** Notes in the import report which backends of the agentgateway config nothing uses. */
   noteUnused(): void {
     for (const [key, field] of this.#sources)
-      if (!this.#entries.has(key)) field.carried('nothing that is imported uses it, so it is left out')
+      if (!this.#entries.has(key)) field.carried('no imported route or policy uses the backend, so it is left out')
   }
 
   /** The upstream that generated tests expect for a backend; unknown if the backend has not been read. */

@@ -86,7 +86,7 @@ const ALIASES: Readonly<Record<string, string>> = {
  */
 export function readProvider(entry: Field, scope: Scope): Provider | undefined {
   const field = entry.get('provider')
-  if (field === null) return lost(entry, 'it has no provider')
+  if (field === null) return lost(entry, 'the backend has no provider')
   const [[name, settings] = [field.text ?? '', null], ...others] = field.members
   const vendor = vendorOf(name)
   if (vendor === undefined || others.length > 0) return lost(field, 'the importer does not know this provider')
@@ -132,7 +132,7 @@ export function providerOf(
 function readOverrides(entry: Field, scope: Scope): Overrides {
   const { path, pathPrefix } = membersOf(entry, { pathOverride: ['path', scalar], pathPrefix: scalar }, scope)
   const tokenize = entry.get('tokenize')
-  if (tokenize?.isTrue === true) tokenize.changed('tokens are counted when the response is complete')
+  if (tokenize?.isTrue === true) tokenize.changed('Portico counts tokens when the response is complete')
   else tokenize?.carried()
   const paths = { ...(path !== undefined && { path }), ...(pathPrefix !== undefined && { pathPrefix }) }
   const host = entry.get('hostOverride')

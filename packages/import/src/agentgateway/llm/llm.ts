@@ -24,7 +24,7 @@ export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies):
   // Models that attach to gateways are reported by `bindsOfGateways`, which closes these gateways.
   if (field.get('gateways') !== null) return null
   if (field.get('providers') !== null) {
-    field.get('providers')?.notCarried('write the providers into the models; the port is not opened', true)
+    field.get('providers')?.notCarried('write the provider into each model; the port is not opened', true)
     return null
   }
   const port = field.get('port')
@@ -32,7 +32,10 @@ export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies):
   const number = Number(scope.env.sampleOf(value))
   const { early, late } = shared(number, 'llm')
   if ([early, late].some(({ policies, status }) => status !== null || Object.keys(policies).length > 0)) {
-    field.notCarried('policies of the gateway apply to it too, so the port is not opened', true)
+    field.notCarried(
+      'top-level policies apply to this port, which Portico cannot add to models; the port is not opened',
+      true,
+    )
     return null
   }
   const tls = field.get('tls')
@@ -57,7 +60,7 @@ export function readLlm(field: Field, scope: Scope, shared: FindSharedPolicies):
   }
   const why = whyInvalidConfig({ llm: printed }, scope, 1)
   if (why !== null || (tls !== null && tls.amendLosses('the port is not opened', true))) {
-    field.notCarried(`${why ?? 'its certificate cannot be imported'}; the port is not opened`, true)
+    field.notCarried(`${why ?? 'the certificate cannot be imported'}; the port is not opened`, true)
     return null
   }
   const isOpen = tls === null && Object.keys(own).every((name) => ['cors', 'backend', 'rateLimit'].includes(name))
@@ -73,7 +76,7 @@ function withoutAmbiguous(models: readonly ReadModel[]): ReadModel[] {
     if (!earlier.some(({ name }) => fits(name, model.name) || fits(model.name, name))) return model
     if (!earlier.some(({ name }) => name === model.name || fits(name, model.name))) return model
     model.field.notCarried(
-      'an earlier entry fits the same names, and versions differ in the order; requests get 403',
+      'an earlier model matches the same names, and versions of agentgateway choose differently; requests get 403',
       true,
     )
     return { ...model, status: 403 }
@@ -113,7 +116,8 @@ function printVirtual(
   const isModel = (target: string): boolean =>
     !virtualNames.includes(target) && models.some((each) => fits(each.name, target))
   const { name, members } = readVirtualModel(field, scope, isModel)
-  if (models.some((each) => each.name === name)) field.notCarried('a model has the same name, and is served', true)
+  if (models.some((each) => each.name === name))
+    field.notCarried('a model with the same name exists, and requests go to that model', true)
   return { name, printed: commented({ name, ...members }, positionText(field.at)) }
 }
 

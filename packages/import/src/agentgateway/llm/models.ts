@@ -40,12 +40,12 @@ export function readModel(field: Field, scope: Scope): ReadModel {
   const effects = readPolicies(field.part(new Map(policies)), MODEL_POLICIES, scope, 'backend')
   const matches = field.get('matches')
   if (matches !== null && matches.items.length > 0)
-    matches.notCarried('models are chosen by name alone, or by conditions of virtual models; requests get 403', true)
+    matches.notCarried('Portico chooses models by name; write conditions in a virtual model; requests get 403', true)
   const provider = readModelProvider(field, scope)
   const { own, isLost } = connectionOf(field.get('params'), scope)
   const all: Record<string, unknown> = { ...effects.policies }
   const isTwice = !merge(all, own.policies)
-  if (isTwice) field.get('params')?.notCarried('the model has the same policies; requests get 403', true)
+  if (isTwice) field.get('params')?.notCarried('the model has policies of the same kind; requests get 403', true)
   if (provider !== undefined && provider.cloud !== null && !('auth' in all)) all['auth'] = { [provider.cloud]: {} }
   const visibility = field.get('visibility')
   const isOpen = provider !== undefined && matches === null && !isLost && !isTwice
@@ -100,7 +100,7 @@ function connectionOf(params: Field | null, scope: Scope): { own: Connection; is
   const key = params.get('apiKey')
   const auth = key === null ? undefined : secretOf(key, scope)
   const tokenize = params.get('tokenize')
-  if (tokenize?.isTrue === true) tokenize.changed('tokens are counted when the response is complete')
+  if (tokenize?.isTrue === true) tokenize.changed('Portico counts tokens when the response is complete')
   else tokenize?.carried()
   const base = params.get('baseUrl')
   const host = params.get('hostOverride')

@@ -27,7 +27,9 @@ export function readVirtualModel(
     return found
   }
   const model: Convert = (each, inner) =>
-    isModel(each.text ?? '') ? scalar(each, inner) : lost(each, 'no model alone has this name; requests get 403')
+    isModel(each.text ?? '')
+      ? scalar(each, inner)
+      : lost(each, 'the target must be a model that is not a virtual model; requests get 403')
   const read = list(mapping({ model, weight: scalar, priority: scalar }))(targets, scope) as Target[]
   if (field.amendLosses('requests get 403', true) || read.length === 0) return found
   if (kind === 'weighted') {
@@ -39,7 +41,7 @@ export function readVirtualModel(
   }
   const ordered = read.toSorted((one, other) => Number(one.priority ?? 0) - Number(other.priority ?? 0))
   const priorities = new Set(read.map(({ priority }) => priority ?? 0))
-  if (priorities.size < read.length) targets.changed('targets of equal priority are tried in their order')
+  if (priorities.size < read.length) targets.changed('Portico tries targets with equal priority in their order')
   return { ...found, members: { targets: ordered.map((each) => ({ model: each.model })), by: 'Order' } }
 }
 

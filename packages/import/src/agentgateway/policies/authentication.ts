@@ -42,8 +42,9 @@ const jwks: Convert = (field, scope) => {
 const validationOptions: Convert = mapping({
   requiredClaims: (field) => {
     const claims = field.items.map(({ text }) => text ?? '')
-    if (claims.some((claim) => claim !== 'exp')) return lost(field, 'write a require rule for these claims')
-    if (claims.length === 0) field.changed('exp is required')
+    if (claims.some((claim) => claim !== 'exp'))
+      return lost(field, 'Portico requires only the claim exp; add a require rule for the other claims')
+    if (claims.length === 0) field.changed('Portico always requires the claim exp')
     else field.carried()
     return undefined
   },
@@ -81,18 +82,18 @@ export const mcpAuthentication: Convert = mapping({
   provider: (field) => {
     const [[name, settings] = [field.text ?? '', null]] = field.members
     const known: Readonly<Record<string, string>> = { auth0: 'Auth0', keycloak: 'Keycloak' }
-    if (!Object.hasOwn(known, name)) return lost(field, 'the gateway has no adapter for this provider')
+    if (!Object.hasOwn(known, name)) return lost(field, 'Portico has no adapter for this identity provider')
     if (settings?.isMapping !== true || settings.members.length === 0) field.carried()
     return known[name]
   },
   resourceMetadata: json,
   scopes: (field, scope) => {
     scalar(field, scope)
-    return lost(field, 'write them to resourceMetadata as scopesSupported')
+    return lost(field, 'write the scopes to resourceMetadata as scopesSupported')
   },
-  authorizationLocation: missing('tokens are taken from the header Authorization alone'),
-  clientId: missing('the gateway has no credential at the identity provider'),
-  clientSecret: missing('the gateway has no credential at the identity provider'),
+  authorizationLocation: missing('Portico reads tokens only from the header Authorization'),
+  clientId: missing('Portico has no client credential at the identity provider'),
+  clientSecret: missing('Portico has no client credential at the identity provider'),
 })
 
 export const basicAuthentication: Convert = (field, scope) => {
@@ -132,9 +133,9 @@ export const apiKeyAuthentication: Convert = (field, scope) => {
     location,
     authorizationLocation: ['location', location],
   })
-  if (mode?.text === 'permissive') mode.changed('requests with an invalid key are denied')
+  if (mode?.text === 'permissive') mode.changed('Portico denies requests with an invalid key')
   const entries = field.get('keys')?.items ?? []
-  if (entries.length === 0) return lost(field.get('keys') ?? field, 'it has no keys')
+  if (entries.length === 0) return lost(field.get('keys') ?? field, 'the policy has no keys')
   const data = new Map<string, unknown>()
   for (const [index, entry] of entries.entries()) {
     const value = readKey(entry, scope, index)
@@ -148,11 +149,15 @@ function readKey(entry: Field, scope: Scope, index: number): unknown {
     key: (field) => keyOf(field, scope, index),
     keyHash: scalar,
     metadata: dictionary(json),
-    allowedModels: (field) => (field.items.length === 0 ? undefined : lost(field, 'write an allow rule for models')),
+    allowedModels: (field) =>
+      field.items.length === 0
+        ? undefined
+        : lost(field, 'configure an authorization rule that allows certain models for the key'),
   })(entry, scope) as Record<string, unknown> | undefined
   const metadata = found?.['metadata'] as Record<string, unknown> | undefined
   const name = metadata?.['name']
-  if (name !== undefined && typeof name !== 'string') lost(entry, 'apiKey.name is the name of the key here')
+  if (name !== undefined && typeof name !== 'string')
+    lost(entry, 'metadata.name is not a text, and Portico uses apiKey.name for the name of the key')
   return found
 }
 
@@ -160,7 +165,7 @@ function keyOf(field: Field, scope: Scope, index: number): unknown {
   const value = scalar(field, scope)
   if (typeof value !== 'string' || KEY.test(value)) return value
   const name = scope.env.add(`API_KEY_${index + 1}`)
-  field.changed(`keys have 8 to 1024 characters without spaces: set ${name} to a new key`)
+  field.changed(`Portico accepts keys of 8 to 1024 characters without spaces; set ${name} to a new key`)
   return scope.env.valueOf(`\${${name}}`)
 }
 
@@ -174,11 +179,12 @@ function keyName(entry: Field, index: number, taken: ReadonlyMap<string, unknown
   const owner = own ?? metadata?.get('user')?.text ?? metadata?.get('id')?.text ?? ''
   const isUsable = /^[\w.@-]+$/.test(owner) && owner !== '__proto__' && !taken.has(owner)
   if (isUsable) return owner
-  if (own !== null) lost(entry, 'apiKey.name is the name of the key here, and this one cannot be it')
+  if (own !== null)
+    lost(entry, 'Portico uses metadata.name as the name of the key, and this name is not valid or another key has it')
   let name = `key${index + 1}`
   while (taken.has(name)) name += 'a'
   return name
 }
 
-export const oidc: Convert = missing('sign-in of browsers is not available; an external authorizer can do it')
+export const oidc: Convert = missing('Portico has no browser sign-in; an external authorizer can provide it')
 export const csrf: Convert = mapping({ additionalOrigins: list(scalar) })

@@ -16,7 +16,9 @@ export const backendAuth: Convert = (field, scope) => {
     return { passthrough: {}, ...own, ...place }
   }
   const convert = CLOUDS[kind]
-  return convert === undefined ? lost(field, `${kind} is not available`) : { [kind]: convert(member, scope) ?? {} }
+  return convert === undefined
+    ? lost(field, `Portico has no credential of the kind ${kind}`)
+    : { [kind]: convert(member, scope) ?? {} }
 }
 
 /** Reads an API key for a backend: a text or a file, with or without the header that has the key. */
@@ -38,7 +40,8 @@ export function secretOf(field: Field, scope: Scope): object | undefined {
 }
 
 const implicit: Convert = (field) => {
-  if (field.isMapping && field.members.length > 0) return lost(field, 'only credentials of the environment are read')
+  if (field.isMapping && field.members.length > 0)
+    return lost(field, 'Portico reads this credential only from its environment')
   field.carried()
   return {}
 }
@@ -53,7 +56,7 @@ const awsKeys: Convert = (field, scope) => {
       sessionToken: scalar,
       region: scalar,
       serviceName: ['service', scalar],
-      assumeRole: missing('roles are taken from the environment: AWS_ROLE_ARN'),
+      assumeRole: missing('Portico reads the role from the environment variable AWS_ROLE_ARN'),
     },
     scope,
   )

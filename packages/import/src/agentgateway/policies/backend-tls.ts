@@ -5,7 +5,8 @@ import { type Convert, list, lost, mapping, membersOf, scalar, type Scope } from
 function file(field: Field, scope: Scope): unknown {
   if (field.isMapping)
     return (mapping({ file: scalar })(field, scope) as { file?: unknown }).file ?? lost(field, 'expected a file')
-  if (field.text?.includes('-----BEGIN') === true) return lost(field, 'write the text to a file, and name the file')
+  if (field.text?.includes('-----BEGIN') === true)
+    return lost(field, 'Portico reads certificates from files; write the text to a file')
   return scalar(field, scope)
 }
 

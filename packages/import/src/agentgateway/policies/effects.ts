@@ -41,8 +41,8 @@ export function reader(path: string, need: Need, convert: Convert): PolicyReader
 type Section = 'traffic' | 'backend' | 'frontend'
 
 const NOTES: Readonly<Record<Need, string>> = {
-  protection: 'requests get 403 until you replace it',
-  upstream: 'requests get 501 until you replace it',
+  protection: 'requests get 403 until you configure a replacement',
+  upstream: 'requests get 501 until you configure a replacement',
   extra: '',
 }
 
@@ -66,7 +66,8 @@ export function readPolicies(field: Field | null, table: PolicyTable, scope: Sco
     } else if ('group' in known) {
       const inner = readPolicies(member, known.group, scope, section)
       if (inner.status !== null) statuses.push(inner.status)
-      if (!merge(policies, inner.policies)) statuses.push(refuse(member, 'another policy has its place', 'upstream'))
+      if (!merge(policies, inner.policies))
+        statuses.push(refuse(member, 'another policy sets the same part of the Portico config', 'upstream'))
     } else {
       const status = readPolicy(member, known, scope, { section, policies })
       if (status !== null) statuses.push(status)
@@ -97,7 +98,7 @@ function readPolicy(
     }
   }
   if (merge(policies, wrapped)) return null
-  refuse(field, 'another policy has its place', need)
+  refuse(field, 'another policy sets the same part of the Portico config', need)
   return statusOf(need)
 }
 

@@ -53,7 +53,7 @@ function transform(phase: ExpressionPhase): Convert {
     remove: list(scalar),
     body: computed,
     metadata: dictionary(computed),
-    replace: missing('headers are not replaced as a whole: use set and remove'),
+    replace: missing('Portico cannot replace all headers; use set and remove'),
   }
   return (field, scope) =>
     field.isMapping ? nonEmpty(membersOf(field, members, scope)) : lost(field, 'expected a mapping')
@@ -104,8 +104,8 @@ export const requestMirror: Convert = (field, scope) => {
   const name = backend?.get('backend') ?? null
   const percentage = field.get('percentage')
   const found = name?.text != null ? namedBackend(name, scope) : host === null ? null : hostOf(host, scope)
-  if (found == null) return lost(field, 'its backend cannot be imported')
-  ;(name ?? host)?.changed('copies include the body')
+  if (found == null) return lost(field, 'the backend of the mirror cannot be imported')
+  ;(name ?? host)?.changed('copies of requests include the body')
   if (percentage !== null && percentage.number === null) return lost(percentage, 'expected a number')
   percentage?.carried()
   return { backend: found, ...(percentage !== null && { percentage: (percentage.number ?? 0) * 100 }) }
@@ -132,10 +132,13 @@ export const directResponse: Convert = conditional((field, scope) =>
       each.carried()
       return bytes.length === 0 ? undefined : new TextDecoder().decode(Uint8Array.from(bytes as number[]))
     },
-    bodyExpression: missing('bodies are fixed texts; a transformation can compute one'),
+    bodyExpression: missing("Portico's direct responses have a fixed body; a transformation can compute a body"),
     headers: pairs('name', 'value', (each, inner) => {
       const value = scalar(each, inner)
-      return (typeof value === 'string' ? literalOf(value) : null) ?? lost(each, 'headers have fixed values')
+      return (
+        (typeof value === 'string' ? literalOf(value) : null) ??
+        lost(each, "Portico's direct responses have headers with fixed values")
+      )
     }),
   })(field, scope),
 )

@@ -42,11 +42,11 @@ function limitOf(field: Field, scope: Scope): object | undefined {
     (each) => each.seconds <= seconds && each.rate >= 1,
   )
   if (found === undefined || maxTokens < tokensPerFill)
-    return lost(field, 'limits have units of a second, a minute or an hour here')
+    return lost(field, "Portico's limits have intervals of a second, a minute or an hour")
   const { unit, rate } = found
   if (found.seconds !== seconds)
     field
       .get('fillInterval')
-      ?.changed(`refilled with ${rate} in each of the ${unit.toLowerCase()}, which admits no more`)
+      ?.changed(`the bucket gets ${rate} in each of the ${unit.toLowerCase()}, which never admits more requests`)
   return { [type]: rate, unit, ...(maxTokens > rate && { burst: maxTokens - rate }) }
 }

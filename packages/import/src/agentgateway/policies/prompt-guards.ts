@@ -60,7 +60,7 @@ function guardsOf(field: Field, scope: Scope, policiesOf: PoliciesOfCalls): obje
 
 function rejectionOf(field: Field, scope: Scope): object {
   const inner = field.get('response') ?? field
-  inner.get('headers')?.changed('the response has no further headers')
+  inner.get('headers')?.changed("Portico's response has no additional headers")
   const { body, status } = membersOf(inner, { body: bodyText, status: scalar }, scope)
   return { message: body ?? DEFAULT_MESSAGE, ...(status !== undefined && { statusCode: status }) }
 }
@@ -80,7 +80,7 @@ const action: Convert = (field, scope) => {
   const word = field.isMapping ? (field.members[0]?.[0] ?? '') : null
   if (word === null) return capitalized('mask', 'reject')(field, scope)
   if (word !== 'reject') return lost(field, 'expected mask or reject')
-  field.changed('the response is that of `rejection`')
+  field.changed('Portico responds as `rejection` says')
   return 'Reject'
 }
 
@@ -89,7 +89,7 @@ const regexGuard: Convert = (field, scope) => {
   const rules = field.get('rules')?.items ?? []
   const found = { matches: [] as unknown[], builtins: [] as unknown[] }
   for (const rule of rules) {
-    rule.get('name')?.carried('a name in logs')
+    rule.get('name')?.carried('Portico does not need this name')
     const { builtin, pattern } = membersOf(rule, { builtin: choice(BUILTINS), pattern: scalar }, scope)
     if (builtin !== undefined) found.builtins.push(builtin)
     if (pattern !== undefined) found.matches.push(pattern)

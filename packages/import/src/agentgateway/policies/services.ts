@@ -32,7 +32,7 @@ const failureMode: Convert = (field, scope) => {
   if (field.isMapping) {
     const status = field.get('denyWithStatus')
     if (status === null) return lost(field, 'expected allow or deny')
-    status.changed('the status is 403')
+    status.changed('the status of denied requests is 403')
     return 'FailClosed'
   }
   return choice({ allow: 'FailOpen', deny: 'FailClosed', failOpen: 'FailOpen', failClosed: 'FailClosed' })(field, scope)
@@ -42,8 +42,8 @@ const requestBody: Convert = (field, scope) => {
   const found = mapping({ maxRequestBytes: ['maxSize', scalar] })(field, scope)
   const partial = field.get('allowPartialMessage')
   if (partial?.isTrue === true) partial.carried()
-  else lost(partial ?? field, 'the beginning of larger bodies is sent, which allowPartialMessage would have to allow')
-  field.get('packAsBytes')?.carried('the body is sent as it is')
+  else lost(partial ?? field, 'Portico always sends the beginning of larger bodies, but allowPartialMessage is not set')
+  field.get('packAsBytes')?.carried('Portico sends the body unchanged')
   return found
 }
 
@@ -72,7 +72,7 @@ function extAuth(reference: Reference): Convert {
 const httpMembers: Members = {
   path: requestExpression,
   redirect: requestExpression,
-  body: missing('the body is not computed: forwardBody sends that of the client'),
+  body: missing('Portico cannot compute the body; forwardBody sends the body of the client'),
   includeResponseHeaders: ['allowedResponseHeaders', list(scalar)],
   addRequestHeaders: dictionary(requestExpression),
   metadata: ['responseMetadata', dictionary(expression('responseHead'))],

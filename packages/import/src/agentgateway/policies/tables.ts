@@ -38,16 +38,17 @@ const backendHeaders: Convert = (field, scope) => {
   if (found === undefined) return undefined
   const isText = (value: unknown): value is string => typeof value === 'string'
   const all = [...(found['add'] ?? []), ...(found['set'] ?? [])] as { value: unknown }[]
-  if (!all.every(({ value }) => isText(value)))
-    return lost(field, 'headers of backends with variables are not possible')
+  if (!all.every(({ value }) => isText(value))) return lost(field, "Portico's backend headers cannot contain variables")
   const quoted = (list: readonly unknown[] | undefined) =>
     list?.map((each) => ({ ...(each as object), value: literalExpression((each as { value: string }).value) }))
   const parts = { add: quoted(found['add']), set: quoted(found['set']), remove: found['remove'] }
   return Object.fromEntries(Object.entries(parts).filter(([, list]) => list !== undefined))
 }
 
-const a2a = missing('write the public address into agent cards: docs/backends.md#agents-that-speak-a2a')
-const guardrails = missing('external processors of MCP are not available')
+const a2a = missing(
+  'Portico does not rewrite agent cards; write the public address into them: docs/backends.md#agents-that-speak-a2a',
+)
+const guardrails = missing('Portico has no external processors for MCP')
 
 /**
  * Returns the readers of policies for backend connections. `prefix` is the path of the policies' parent in the Portico
@@ -83,12 +84,12 @@ export const BACKEND_POLICIES: PolicyTable = {
   responseHeaderModifier: reader('transformation.response', 'extra', backendHeaders),
   health: reader('health', 'extra', health),
   extAuthz: reader('extAuth', 'protection', services.extAuth),
-  requestRedirect: reader('urlRewrite', 'upstream', missing('backends do not redirect')),
-  authorization: reader('mcp', 'protection', missing('write the rules into the policies of the route')),
+  requestRedirect: reader('urlRewrite', 'upstream', missing('Portico cannot redirect in a backend')),
+  authorization: reader('mcp', 'protection', missing('write the rules into the authorization policy of the route')),
   sessionAffinity: reader(
     'health',
     'extra',
-    missing('sessions are kept by cookies: docs/policies/backend-session-persistence.md'),
+    missing('Portico keeps sessions by cookie: docs/policies/backend-session-persistence.md'),
   ),
 }
 
@@ -124,7 +125,11 @@ const EARLY: PolicyTable = {
 /** The readers of listener policies, which run before routing. */
 export const LISTENER_POLICIES: PolicyTable = {
   ...EARLY,
-  llm: reader('authorization', 'protection', missing('models beside routes: write a port of their own for them')),
+  llm: reader(
+    'authorization',
+    'protection',
+    missing('Portico cannot serve models on a port with routes; configure a separate port for the models'),
+  ),
 }
 
 /** Returns the readers of route policies. */
@@ -146,6 +151,10 @@ export function routePolicies(hasRetry: boolean): PolicyTable {
     timeout: reader('', 'extra', timeoutOf(hasRetry)),
     retry: reader('retry', 'extra', retry),
     delay: reader('delay', 'extra', filters.delay),
-    buffer: reader('upgrades', 'extra', missing('bodies stream, and are buffered up to frontend.http.maxBufferSize')),
+    buffer: reader(
+      'upgrades',
+      'extra',
+      missing('Portico streams bodies; frontend.http.maxBufferSize limits the bodies that policies read'),
+    ),
   }
 }

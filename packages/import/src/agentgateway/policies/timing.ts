@@ -9,7 +9,8 @@ export function timeoutOf(hasRetry: boolean): Convert {
     const { requestTimeout: all, backendRequestTimeout: each } = found
     const attempt = each ?? (hasRetry ? undefined : all)
     const isWhole = all !== undefined && attempt !== all
-    if (isWhole) field.get('requestTimeout')?.changed('it ends with the body of the response, not with its headers')
+    if (isWhole)
+      field.get('requestTimeout')?.changed("Portico's timeout includes the response body, not only the headers")
     return {
       ...(isWhole && { timeouts: { request: all } }),
       ...(attempt !== undefined && { backend: { http: { requestTimeout: attempt } } }),
@@ -20,13 +21,13 @@ export function timeoutOf(hasRetry: boolean): Convert {
 export const retry: Convert = (field, scope) => {
   if (!field.isMapping) return lost(field, 'expected a mapping')
   const precondition = field.get('precondition')
-  if (precondition !== null) return lost(field, 'retries have no precondition here, so there are none')
-  field.get('condition')?.notCarried('responses are retried by their status alone')
+  if (precondition !== null) return lost(field, "Portico's retries have no precondition, so the route has no retries")
+  field.get('condition')?.notCarried('Portico retries responses by their status only')
   return membersOf(field, { attempts: scalar, backoff: scalar, codes: list(scalar) }, scope)
 }
 
 export const keepalive = mapping({
-  enabled: implied('keepalive is on', true),
+  enabled: implied('Portico always has keepalive on', true),
   time: scalar,
   interval: scalar,
   retries: scalar,

@@ -22,7 +22,7 @@ export function readBinds(list: readonly Field[], scope: Scope, inherited: FindS
   for (const field of list) {
     const bind = readBind(field, scope, inherited)
     if (bind === null) continue
-    if (found.some(({ port }) => port === bind.port)) field.notCarried('another bind has this port', true)
+    if (found.some(({ port }) => port === bind.port)) field.notCarried('an earlier bind has this port', true)
     else found.push(bind)
   }
   return found
@@ -45,21 +45,21 @@ function readBind(field: Field, scope: Scope, inherited: FindSharedPolicies): Re
     field.get('listeners')?.notCarried('the port is not opened')
     return null
   }
-  tunnel?.carried('the default')
-  mode?.carried('the default')
+  tunnel?.carried('the value is the default')
+  mode?.carried('the value is the default')
   const list = field.get('listeners')?.items ?? []
   const listeners = list.map((each, index) =>
     readListener(each, index, scope, inherited(number, each.get('name')?.text ?? `listener${index}`)),
   )
-  if (list.length === 0) return lost(field, 'it has no listener') ?? null
+  if (list.length === 0) return lost(field, 'the bind has no listener') ?? null
   if (listeners.includes(null)) {
-    field.get('listeners')?.notCarried('one of them cannot be imported, so the port is not opened')
+    field.get('listeners')?.notCarried('one of the listeners cannot be imported, so the port is not opened')
     return null
   }
   const found = listeners as ReadListener[]
   const isUnique = (values: readonly unknown[]): boolean => new Set(values).size === values.length
   if (!isUnique(found.map(({ hostname }) => hostname)) || !isUnique(found.map(({ name }) => name))) {
-    field.get('listeners')?.notCarried('two of them have the same name or hostname, so the port is not opened', true)
+    field.get('listeners')?.notCarried('two listeners have the same name or hostname, so the port is not opened', true)
     return null
   }
   const printed = { port: value, listeners: found.map((each) => each.printed) }

@@ -33,7 +33,7 @@ export function bindsOfGateways(root: Field): Field[] {
   })
   for (const route of [...routes, ...tcpRoutes]) {
     if (used.has(route)) route.get('gateways')?.carried()
-    else route.notCarried('no gateway or listener has the name that it attaches to')
+    else route.notCarried('no gateway or listener has the name that the route attaches to')
   }
   return binds
 }

@@ -44,19 +44,20 @@ const tls = mapping({
   root: scalar,
   minTLSVersion: minimum,
   minTlsVersion: minimum,
-  maxTLSVersion: missing('set frontend.tls.maxProtocolVersion'),
-  maxTlsVersion: missing('set frontend.tls.maxProtocolVersion'),
-  cipherSuites: missing('set frontend.tls.cipherSuites'),
-  keyExchangeGroups: missing('set frontend.tls.keyExchangeGroups'),
+  maxTLSVersion: missing('configure frontend.tls.maxProtocolVersion'),
+  maxTlsVersion: missing('configure frontend.tls.maxProtocolVersion'),
+  cipherSuites: missing('configure frontend.tls.cipherSuites'),
+  keyExchangeGroups: missing('configure frontend.tls.keyExchangeGroups'),
 })
 
 /**
  * Reads the minimum TLS version. The default of both gateways is TLS 1.2, and Portico has one minimum for all ports.
  */
 function minimum(field: Field): undefined {
-  if (field.text === 'TLS_V1_2') field.carried('the default')
-  else if (field.text === 'TLS_V1_3') field.changed('it applies to all ports: frontend.tls.minProtocolVersion')
-  else field.notCarried('set frontend.tls.minProtocolVersion', true)
+  if (field.text === 'TLS_V1_2') field.carried('the value is the default')
+  else if (field.text === 'TLS_V1_3')
+    field.changed('Portico has one minimum version for all ports: frontend.tls.minProtocolVersion')
+  else field.notCarried('configure frontend.tls.minProtocolVersion', true)
   return undefined
 }
 
@@ -67,7 +68,7 @@ export function readListener(
   scope: Scope,
   inherited: SharedPolicies,
 ): ReadListener | null {
-  field.get('namespace')?.carried('not used')
+  field.get('namespace')?.carried('the field has no effect')
   const found = membersOf(field, { name: scalar, hostname: scalar, protocol: PROTOCOLS }, scope)
   const protocol = field.get('protocol') === null ? 'HTTP' : found['protocol']
   const certificates = field.get('tls') === null ? undefined : tls(field.get('tls') ?? field, scope)
@@ -133,7 +134,7 @@ function routesOf(list: Field | null, scope: Scope, inherited: (key: string) => 
   const last = routes.filter((route, index) => {
     const isReplaced = routes.slice(index + 1).some((each) => keyOf(each) === keyOf(route))
     if (isReplaced)
-      route.field.changed('left out: another route of the listener has this name, and the last one counts')
+      route.field.changed('the route is left out, because a later route of the listener has the same name')
     return !isReplaced
   })
   return inOrderOfKeys(last)

@@ -42,7 +42,12 @@ export function readRoute(
 ): ReadRoute | undefined {
   const { name, namespace, hostnames } = membersOf(
     field,
-    { name: scalar, namespace: scalar, ruleName: missing('rules have no names of their own'), hostnames: list(scalar) },
+    {
+      name: scalar,
+      namespace: scalar,
+      ruleName: missing('Portico has no names for rules within a route'),
+      hostnames: list(scalar),
+    },
     scope,
   )
   const matches = (field.get('matches')?.items ?? []).map((each) => readMatch(each, scope))
@@ -88,7 +93,7 @@ function misplacedPrefix({ policies, matches }: ReadRoute): string | null {
   )
   const hasPrefix = changes.some((change) => change?.path?.prefix !== undefined)
   const isPrefix = matches.every(({ match: { path } }) => path === null || path.kind === 'segments')
-  return hasPrefix && !isPrefix ? 'a prefix is rewritten, and not all matches are prefixes' : null
+  return hasPrefix && !isPrefix ? 'the policy rewrites a prefix, but not all matches of the route are prefixes' : null
 }
 
 function textOf(value: unknown, otherwise: string): string {

@@ -49,7 +49,10 @@ function readTargeted(field: Field, scope: Scope): TargetedPolicy | null {
   const isEarly = phase?.text === 'gateway'
   const isKnown = phase?.text == null || isEarly || phase.text === 'route'
   if (target === null || !isKnown || policy?.isMapping !== true || (isEarly && target.listener === null)) {
-    field.notCarried('its target or phase is not known; all requests get 403 until you replace it', true)
+    field.notCarried(
+      'the target or phase of the policy is not known; all requests get 403 until you configure a replacement',
+      true,
+    )
     return null
   }
   name?.carried()
@@ -59,7 +62,10 @@ function readTargeted(field: Field, scope: Scope): TargetedPolicy | null {
   const effects = readPolicies(policy, table, scope, 'traffic')
   const limits = effects.policies['rateLimit'] as object | undefined
   if (target.listener === null || limits === undefined || !countsHere(limits)) return { ...target, isEarly, effects }
-  policy.notCarried('its routes share a limit, and each route has one of its own here; requests get 403', true)
+  policy.notCarried(
+    'the routes share a limit in agentgateway, but each route has a separate limit in Portico; requests get 403',
+    true,
+  )
   return { ...target, isEarly, effects: { policies: {}, status: 403 } }
 }
 

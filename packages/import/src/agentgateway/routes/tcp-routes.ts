@@ -25,7 +25,7 @@ interface PrintedTcpRoute {
   readonly name: string
 }
 
-/** Names a route by its index where an earlier route has its name. */
+/** Adds the index of a route to its name when an earlier route has the same name. */
 function withUniqueNames(routes: readonly PrintedTcpRoute[]): object[] {
   return routes.map((route, index) => {
     const isTaken = routes.slice(0, index).some(({ name }) => name === route.name)
@@ -34,12 +34,12 @@ function withUniqueNames(routes: readonly PrintedTcpRoute[]): object[] {
 }
 
 function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean): PrintedTcpRoute | null {
-  field.get('namespace')?.carried('not used')
+  field.get('namespace')?.carried('the field has no effect')
   const { name, hostnames } = membersOf(field, { name: scalar, hostnames: list(scalar) }, scope)
   const { policies, status } = readPolicies(field.get('policies'), routePolicies(false), scope, 'traffic')
   const backends = (field.get('backends')?.items ?? []).map((each) => ({ each, read: readBackend(each, scope) }))
   for (const { each } of backends) each.get('weight')?.carried()
-  if (!isTls) field.get('hostnames')?.carried('connections without TLS have no names')
+  if (!isTls) field.get('hostnames')?.carried('connections without TLS have no server name')
   const route = {
     name: objectName(typeof name === 'string' ? name : `tcproute${index}`),
     ...(isTls && Array.isArray(hostnames) && hostnames.length > 0 && { hostnames }),
@@ -52,10 +52,10 @@ function readTcpRoute(field: Field, index: number, scope: Scope, isTls: boolean)
   }
   const fields = [field, ...backends.map(({ each }) => each)]
   if (fields.map(hasOthers).includes(true)) return null
-  if (backends.length === 0) return lost(field, 'it has no backend') ?? null
+  if (backends.length === 0) return lost(field, 'the route has no backend') ?? null
   if (status !== null || backends.some(({ read }) => read.status !== null)) return null
   const chosen = backends.filter(({ each, read }) => !isFixed(each, read.backend, scope))
-  for (const { each } of chosen) each.notCarried('routes of TCP have backends with an address', true)
+  for (const { each } of chosen) each.notCarried('TCP routes need one backend with a fixed address', true)
   if (chosen.length > 0) return null
   const why = whyInvalidConfig({ binds: [{ port: 1, listeners: [{ protocol: 'TCP', routes: [route] }] }] }, scope, 6)
   if (why === null) return route
@@ -75,6 +75,7 @@ const HTTP_BACKENDS = ['ai', 'mcp', 'aws']
 function hasOthers(field: Field): boolean {
   const policies = (field.get('policies')?.members ?? []).filter(([name]) => !TCP_MEMBERS.includes(name))
   const kinds = field.members.filter(([name]) => HTTP_BACKENDS.includes(name))
-  for (const [, member] of [...policies, ...kinds]) member.notCarried('routes of TCP have none', true)
+  for (const [, member] of [...policies, ...kinds])
+    member.notCarried('TCP routes of Portico do not support this field', true)
   return policies.length + kinds.length > 0
 }

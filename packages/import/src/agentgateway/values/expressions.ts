@@ -8,12 +8,12 @@ import { type Convert, list, lost, scalar } from './convert.ts'
 const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [
     /\bapiKey\s*(?:\.\s*\??key\b|\[\s*["']key["'])/,
-    'apiKey.key is not available: rules can read apiKey.name and metadata',
+    'Portico has no apiKey.key; rules can read apiKey.name and metadata',
   ],
-  [/\bjwt\s*(?:\.\s*\??rawToken\b|\[\s*["']rawToken["'])/, 'jwt.rawToken is not available'],
-  [/\bvariables\s*\(/, 'variables() is not available'],
-  [/\bsource\s*\.\s*certificate\b(?!\s*\.)/, 'source.certificate has fields here, and is not the PEM text'],
-  [/\bllm\s*\.\s*cost\b(?!\s*\.)/, 'llm.cost is a number here'],
+  [/\bjwt\s*(?:\.\s*\??rawToken\b|\[\s*["']rawToken["'])/, 'Portico has no jwt.rawToken'],
+  [/\bvariables\s*\(/, 'Portico has no variables()'],
+  [/\bsource\s*\.\s*certificate\b(?!\s*\.)/, 'source.certificate is an object in Portico, not the PEM text'],
+  [/\bllm\s*\.\s*cost\b(?!\s*\.)/, 'llm.cost is a number in Portico'],
 ]
 
 /** Converts a CEL expression, and checks that Portico has its variables and functions in this phase. */

@@ -19,7 +19,7 @@ export function destinationOf(field: Field, { env }: Scope): Destination | strin
   const value = env.valueOf(text)
   if (value instanceof Variable) {
     env.add(value.name)
-    return 'a variable that has host and port: write the address, with variables for its parts'
+    return 'the variable contains host and port; write an address with a variable for each'
   }
   if (typeof value !== 'string') {
     const sample = String(env.sampleOf(value))
@@ -29,9 +29,10 @@ export function destinationOf(field: Field, { env }: Scope): Destination | strin
   if (!/^https?:\/\//.test(text)) {
     return HOST_PORT.test(text) ? { host: text, isTls: false, address: text.toLowerCase() } : 'not host:port'
   }
-  if (!URL.canParse(text)) return 'not a URL'
+  if (!URL.canParse(text)) return 'the address is not a URL'
   const { protocol, host, port, pathname, search, username } = new URL(text)
-  if (pathname !== '/' || search !== '' || username !== '') return 'a URL with more than a host'
+  if (pathname !== '/' || search !== '' || username !== '')
+    return 'the URL has a path, a query or a user; expected only a host'
   const isTls = protocol === 'https:'
   const address = port === '' ? `${host}:${isTls ? 443 : 80}` : host
   return { host: address, isTls, address }
@@ -63,10 +64,10 @@ export function named(
   policies: object,
   { backends }: Scope,
 ): { name: string } | undefined {
-  if (typeof host !== 'string') return lost(field, 'an address with variables: write a backend')
+  if (typeof host !== 'string') return lost(field, 'the address contains variables; configure a named backend')
   const hasPolicies = Object.keys(policies).length > 0
   const name = backends.add(splitHostPort(host).host, { static: staticOf(host), ...(hasPolicies && { policies }) })
-  return name === null ? lost(field, 'the gateway does not accept this address') : { name }
+  return name === null ? lost(field, 'Portico does not accept this address') : { name }
 }
 
 /**
@@ -79,17 +80,18 @@ export function serviceReference(
   policiesOf: (policies: Field) => object | undefined,
 ): ServiceReference | undefined {
   const [host, backend, service, policies] = ['host', 'backend', 'service', 'policies'].map((name) => field.get(name))
-  if (service !== null && service !== undefined) return lost(service, 'services of a mesh: write their addresses')
+  if (service !== null && service !== undefined)
+    return lost(service, 'Portico does not discover services of a mesh; write the address of the service')
   const own = policies === null || policies === undefined ? {} : policiesOf(policies)
   if (own === undefined) return undefined
   if (backend?.text != null) {
     const name = scope.backends.named(backend.text)
-    if (typeof name !== 'string') return lost(backend, 'the backend cannot be imported')
-    if (Object.keys(own).length > 0) return lost(policies ?? field, 'write these policies into the backend')
+    if (typeof name !== 'string') return lost(backend, 'the named backend is missing or cannot be imported')
+    if (Object.keys(own).length > 0) return lost(policies ?? field, 'write these policies into the named backend')
     backend.carried()
     return { name }
   }
-  if (host?.text == null) return lost(field, 'it names no service: expected host')
+  if (host?.text == null) return lost(field, 'the policy names no service, expected host')
   const found = destinationOf(host, scope)
   if (typeof found === 'string') return lost(host, found)
   host.carried()

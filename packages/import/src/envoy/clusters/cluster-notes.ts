@@ -9,7 +9,7 @@ export function noteCluster(cluster: Field, endpoints: number): void {
   const policy = memberAt(cluster, 'lb_policy')
   if (endpoints <= 1) policy?.carried()
   else if (enumOf(policy, 'ROUND_ROBIN') === 'RANDOM') policy?.carried()
-  else policy?.changed('backends are chosen at random by weight')
+  else policy?.changed('the gateway chooses backends at random, by weight')
 }
 
 /**
@@ -20,10 +20,12 @@ export function evictionOf(cluster: Field, isName: boolean): object | undefined 
   const detection = memberAt(cluster, 'outlier_detection')
   if (detection === null) return undefined
   if (!isName) {
-    detection.notCarried('single addresses are not evicted: use a name that has several addresses')
+    detection.notCarried('the gateway cannot evict a single address; use a name with several addresses')
     return undefined
   }
-  detection.changed('responses with status 500 and above count, and evictions are as long as docs/backends.md says')
+  detection.changed(
+    'the gateway counts responses with status 500 and above, and chooses the length of evictions: docs/backends.md',
+  )
   const failures = memberAt(detection, 'consecutive_5xx')?.number ?? 5
   return {
     eviction: withoutAbsent({
@@ -34,31 +36,33 @@ export function evictionOf(cluster: Field, isName: boolean): object | undefined 
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  alt_stat_name: 'metrics have other names: docs/logs-and-metrics.md',
-  health_checks: 'a health policy learns from traffic: docs/backends.md',
-  circuit_breakers: 'the number of connections and retries has other limits: docs/policies/backend-retry-budget.md',
-  dns_lookup_family: 'config.dns.lookupFamily is for all names',
-  dns_refresh_rate: 'results of DNS are used for their TTL',
-  respect_dns_ttl: 'results of DNS are used for their TTL',
-  dns_resolvers: 'the system resolves names',
-  typed_dns_resolver_config: 'the system resolves names',
-  use_tcp_for_dns_lookups: 'the system resolves names',
-  per_connection_buffer_limit_bytes: 'buffers have fixed limits: docs/backends.md',
-  max_requests_per_connection: 'connections are used again without a limit',
-  upstream_bind_config: 'the system chooses the own address',
-  common_lb_config: 'the choice of an address is fixed: docs/backends.md',
-  least_request_lb_config: 'the choice of an address is fixed: docs/backends.md',
-  ring_hash_lb_config: 'requests of a session go to one backend: docs/policies/traffic-session-persistence.md',
-  maglev_lb_config: 'requests of a session go to one backend: docs/policies/traffic-session-persistence.md',
-  round_robin_lb_config: 'the choice of an address is fixed: docs/backends.md',
-  lb_subset_config: 'routes that choose a subset get 501',
-  load_balancing_policy: 'backends are chosen at random by weight',
-  protocol_selection: 'http.version of a backend: docs/policies/backend-http.md',
-  eds_cluster_config: 'endpoints come from a control plane',
-  ignore_health_on_host_removal: 'there are no health checks',
-  close_connections_on_host_health_failure: 'connections end on their own',
-  track_cluster_stats: 'metrics have other names: docs/logs-and-metrics.md',
-  metadata: 'backends have no metadata',
-  wait_for_warm_on_init: 'the gateway does not wait for names',
-  preconnect_policy: 'connections are made when a request needs them',
+  alt_stat_name: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  health_checks: 'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  circuit_breakers: 'the gateway has other limits for connections and retries: docs/policies/backend-retry-budget.md',
+  dns_lookup_family: 'configure config.dns.lookupFamily, which applies to all names',
+  dns_refresh_rate: 'the gateway uses DNS results for their TTL',
+  respect_dns_ttl: 'the gateway uses DNS results for their TTL',
+  dns_resolvers: "the gateway resolves names with the system's resolver",
+  typed_dns_resolver_config: "the gateway resolves names with the system's resolver",
+  use_tcp_for_dns_lookups: "the gateway resolves names with the system's resolver",
+  per_connection_buffer_limit_bytes: "the gateway's buffers have fixed limits: docs/backends.md",
+  max_requests_per_connection: 'the gateway reuses connections without a limit',
+  upstream_bind_config: 'the operating system chooses the source address of connections',
+  common_lb_config: 'the gateway chooses addresses in a fixed way: docs/backends.md',
+  least_request_lb_config: 'the gateway chooses addresses in a fixed way: docs/backends.md',
+  ring_hash_lb_config:
+    'a sessionPersistence policy sends the requests of a session to one backend: docs/policies/traffic-session-persistence.md',
+  maglev_lb_config:
+    'a sessionPersistence policy sends the requests of a session to one backend: docs/policies/traffic-session-persistence.md',
+  round_robin_lb_config: 'the gateway chooses addresses in a fixed way: docs/backends.md',
+  lb_subset_config: 'the gateway has no subsets; requests to a subset get 501',
+  load_balancing_policy: 'the gateway chooses backends at random, by weight',
+  protocol_selection: 'configure http.version of the backend: docs/policies/backend-http.md',
+  eds_cluster_config: 'the endpoints come from a control plane',
+  ignore_health_on_host_removal: 'the gateway sends no health checks',
+  close_connections_on_host_health_failure: 'the gateway does not close connections when a server becomes unhealthy',
+  track_cluster_stats: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  metadata: "the gateway's backends have no metadata",
+  wait_for_warm_on_init: 'the gateway does not wait for DNS results at start',
+  preconnect_policy: 'the gateway opens connections when a request needs them',
 }

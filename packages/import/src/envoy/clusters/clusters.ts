@@ -31,10 +31,10 @@ export function readClusters(fields: readonly Field[], secrets: Secrets): Cluste
     const name = memberAt(field, 'name')
     name?.carried()
     const text = name?.text ?? ''
-    if (known.has(text)) name?.notCarried('another cluster has this name')
+    if (known.has(text)) name?.notCarried('an earlier cluster has the same name')
     else known.set(text, readCluster(text, field, secrets))
   }
-  return (name) => known.get(name) ?? `no file has the cluster ${name.slice(0, 60)}`
+  return (name) => known.get(name) ?? `no file has a cluster named ${name.slice(0, 60)}`
 }
 
 function readCluster(name: string, field: Field, secrets: Secrets): Cluster | string {
@@ -42,18 +42,21 @@ function readCluster(name: string, field: Field, secrets: Secrets): Cluster | st
   const custom = memberAt(field, 'cluster_type')
   const isDynamic = typeOf(memberAt(custom, 'typed_config')) === 'clusters.dynamic_forward_proxy'
   if (custom !== null && !isDynamic) {
-    custom.notCarried('the kind of cluster has no counterpart; its requests get 501')
+    custom.notCarried('the kind of the cluster has no counterpart; requests to the cluster get 501')
     return 'the kind of the cluster has no counterpart'
   }
   const kind = enumOf(type, 'STATIC')
   if (!isDynamic && !['STATIC', 'STRICT_DNS', 'LOGICAL_DNS'].includes(kind)) {
-    const why = kind === 'EDS' ? 'endpoints come from a control plane' : 'destinations of connections are not known'
-    type?.notCarried(`${why}; its requests get 501`)
+    const why =
+      kind === 'EDS'
+        ? 'the endpoints come from a control plane'
+        : 'the file does not contain the destinations of the cluster'
+    type?.notCarried(`${why}; matching requests get 501`)
     noteCluster(field, 0)
     return why
   }
   type?.carried()
-  custom?.changed('private addresses and ports other than 80 and 443 are refused: docs/backends.md')
+  custom?.changed('the gateway denies private addresses, and ports other than 80 and 443: docs/backends.md')
   const endpoints = isDynamic ? [] : readEndpoints(field)
   noteCluster(field, endpoints.length)
   const isName = endpoints.length === 1 && !/^(unix:|\[|\d+\.\d+\.\d+\.\d+:)/.test(endpoints[0]?.host ?? '')
@@ -63,14 +66,14 @@ function readCluster(name: string, field: Field, secrets: Secrets): Cluster | st
     http: httpVersionOf(field),
     health: evictionOf(field, isName || isDynamic),
   })
-  if (!isDynamic && endpoints.length === 0) return 'the cluster has no endpoints that can be used'
+  if (!isDynamic && endpoints.length === 0) return 'no endpoint of the cluster has a valid address'
   return { name, field, endpoints, isDynamic, policies }
 }
 
 function tcpPolicy(field: Field): object | undefined {
   const timeout = memberAt(field, 'connect_timeout')
   const seconds = secondsOf(timeout)
-  if (timeout !== null && seconds === null) timeout.notCarried('it is not a duration')
+  if (timeout !== null && seconds === null) timeout.notCarried('the value is not a duration')
   else timeout?.carried()
   const keepalive = memberAt(field, 'upstream_connection_options', 'tcp_keepalive')
   const [retries, time, interval] = ['keepalive_probes', 'keepalive_time', 'keepalive_interval'].map((name) => {

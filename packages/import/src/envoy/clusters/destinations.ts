@@ -32,8 +32,8 @@ export function destinationsOf(action: Field, clusters: Clusters): Destinations 
   for (const name of ['cluster_header', 'cluster_specifier_plugin', 'inline_cluster_specifier_plugin']) {
     const field = memberAt(action, name)
     if (field === null) continue
-    field.notCarried('a route names its backends')
-    return 'its cluster is not known before a request'
+    field.notCarried("the gateway's routes name their backends in the config")
+    return 'the cluster depends on the request'
   }
   const shares = sharesOf(action, clusters)
   if (typeof shares === 'string') return shares
@@ -71,15 +71,15 @@ function sharesOf(action: Field, clusters: Clusters): Share[] | string {
     return [{ cluster, weight: 1, policies: {} }]
   }
   const weighted = memberAt(action, 'weighted_clusters')
-  memberAt(weighted, 'total_weight')?.carried('the weights have their own sum')
-  memberAt(weighted, 'runtime_key_prefix')?.notCarried('there is no runtime')
+  memberAt(weighted, 'total_weight')?.carried('the gateway computes the sum of the weights')
+  memberAt(weighted, 'runtime_key_prefix')?.notCarried('the gateway has no runtime values')
   const found: Share[] = []
   for (const entry of listAt(weighted, 'clusters')) {
     const share = shareOf(entry, clusters)
     if (typeof share === 'string') return share
     found.push(share)
   }
-  return found.length === 0 ? 'it has no cluster' : found
+  return found.length === 0 ? 'the route has no cluster' : found
 }
 
 function shareOf(entry: Field, clusters: Clusters): Share | string {
@@ -96,7 +96,7 @@ function shareOf(entry: Field, clusters: Clusters): Share | string {
   if (isHost) host?.carried()
   for (const [key, note] of Object.entries(NOTES))
     memberAt(entry, key)?.notCarried(note, key === 'typed_per_filter_config')
-  if (memberAt(entry, 'metadata_match') !== null) return 'backends have no subsets'
+  if (memberAt(entry, 'metadata_match') !== null) return "the gateway's backends have no subsets"
   return {
     ...{ cluster, weight: weight?.number ?? 0 },
     policies: isHost ? { urlRewrite: { authority: { full: host?.text } } } : {},
@@ -104,10 +104,10 @@ function shareOf(entry: Field, clusters: Clusters): Share | string {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  request_headers_to_add: 'a backend changes headers with a transformation',
-  request_headers_to_remove: 'a backend changes headers with a transformation',
-  response_headers_to_add: 'a backend changes headers with a transformation',
-  response_headers_to_remove: 'a backend changes headers with a transformation',
-  typed_per_filter_config: 'filters have the config of the route',
-  metadata_match: 'backends have no subsets',
+  request_headers_to_add: 'configure a transformation for the backend',
+  request_headers_to_remove: 'configure a transformation for the backend',
+  response_headers_to_add: 'configure a transformation for the backend',
+  response_headers_to_remove: 'configure a transformation for the backend',
+  typed_per_filter_config: 'filters use the config of the route for all of its clusters',
+  metadata_match: "the gateway's backends have no subsets",
 }

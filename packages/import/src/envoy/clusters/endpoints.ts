@@ -2,13 +2,13 @@ import type { Field } from '../../core/yaml-field.ts'
 import { upstreamAddress } from '../messages/addresses.ts'
 import { enumOf, listAt, memberAt, takeText } from '../messages/message.ts'
 
-const LOST = 'requests go to the endpoints of the highest priority alone'
+const LOST = 'the gateway uses only the endpoints with the highest priority'
 
 /** Returns the endpoints of a cluster that have the highest priority, with their weights. */
 export function readEndpoints(cluster: Field): { host: string; weight: number }[] {
   const assignment = memberAt(cluster, 'load_assignment')
   takeText(assignment, 'cluster_name')
-  memberAt(assignment, 'policy')?.notCarried('there is no overprovisioning')
+  memberAt(assignment, 'policy')?.notCarried('the gateway has no overprovisioning')
   const localities = listAt(assignment, 'endpoints')
   const priorityOf = (locality: Field): number => memberAt(locality, 'priority')?.number ?? 0
   const first = Math.min(...localities.map(priorityOf))
@@ -19,7 +19,7 @@ export function readEndpoints(cluster: Field): { host: string; weight: number }[
     const [priority, place, weight] = ['priority', 'locality', 'load_balancing_weight'].map((name) =>
       memberAt(locality, name),
     )
-    place?.notCarried('zones do not matter here')
+    place?.notCarried('the gateway ignores zones')
     if (priorityOf(locality) !== first) {
       locality.notCarried(LOST)
       return []
@@ -28,7 +28,7 @@ export function readEndpoints(cluster: Field): { host: string; weight: number }[
     else priority?.carried()
     const members = listAt(locality, 'lb_endpoints').flatMap((endpoint) => readEndpoint(endpoint))
     if (isByLocality) weight?.carried()
-    else weight?.notCarried('without locality_weighted_lb_config it has no effect in Envoy either')
+    else weight?.notCarried('the weight has no effect in Envoy without locality_weighted_lb_config')
     const share = isByLocality ? (weight?.number ?? 0) : 1
     const sum = members.reduce((total, each) => total + each.weight, 0)
     return members.map((each) => ({ ...each, weight: isByLocality ? (share * each.weight) / sum : each.weight }))
@@ -40,12 +40,14 @@ function readEndpoint(field: Field): { host: string; weight: number }[] {
   const status = memberAt(field, 'health_status')
   const endpoint = memberAt(field, 'endpoint')
   const host = upstreamAddress(memberAt(endpoint, 'address'))
-  memberAt(endpoint, 'hostname')?.notCarried('the name of an endpoint is its address')
-  memberAt(endpoint, 'health_check_config')?.notCarried('a health policy learns from traffic: docs/backends.md')
-  memberAt(field, 'metadata')?.notCarried('endpoints have no labels')
+  memberAt(endpoint, 'hostname')?.notCarried('the gateway uses the address as the name of an endpoint')
+  memberAt(endpoint, 'health_check_config')?.notCarried(
+    'the gateway sends no health checks; a health policy learns from traffic: docs/backends.md',
+  )
+  memberAt(field, 'metadata')?.notCarried("the gateway's endpoints have no metadata")
   if (host === null) {
     const place = endpoint ?? field
-    place.notCarried('its address is not a host with a port')
+    place.notCarried('the address is not a host with a port')
     return []
   }
   status?.carried()

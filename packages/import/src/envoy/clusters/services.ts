@@ -39,7 +39,7 @@ export class Services {
   #single(cluster: string): Cluster | string {
     const found = this.#clusters(cluster)
     if (typeof found === 'string') return found
-    if (found.isDynamic) return 'the destination of the cluster is not fixed'
+    if (found.isDynamic) return 'the cluster has no fixed destination'
     return found
   }
 

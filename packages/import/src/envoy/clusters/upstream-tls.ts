@@ -16,22 +16,22 @@ export function readUpstreamTls(cluster: Field, secrets: Secrets): object | unde
   const type = typeOf(config)
   if (type.endsWith('transport_sockets.raw_buffer')) return undefined
   if (type !== 'transport_sockets.tls') {
-    socket.notCarried('the kind of connection has no counterpart: TLS is used instead', true)
+    socket.notCarried('the kind of transport socket has no counterpart; the gateway uses TLS', true)
     return {}
   }
   const sni = memberAt(config, 'sni')
   const isName = sni !== null && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(sni.text ?? '')
   if (isName) sni.carried()
-  else sni?.notCarried('it is not a host name')
+  else sni?.notCarried('the value is not a valid hostname')
   for (const name of ['allow_renegotiation', 'max_session_keys', 'enforce_rsa_key_usage'])
-    memberAt(config, name)?.notCarried('the client of TLS has fixed options')
+    memberAt(config, name)?.notCarried("the gateway's TLS client has fixed options")
   for (const name of ['auto_host_sni', 'auto_sni_san_validation'])
-    memberAt(config, name)?.changed('the server name is that of the backend')
+    memberAt(config, name)?.changed("the gateway uses the backend's name as the TLS server name")
   const common = memberAt(config, 'common_tls_context')
   noteParameters(memberAt(common, 'tls_params'))
-  memberAt(common, 'alpn_protocols')?.carried('the HTTP version decides')
+  memberAt(common, 'alpn_protocols')?.carried('the gateway offers the ALPN protocols of its HTTP version')
   const trust = trustOf(common, secrets)
-  if (trust === null) config?.get('@type')?.changed('the certificate of the server is verified')
+  if (trust === null) config?.get('@type')?.changed('the gateway verifies the certificate of the server')
   return withoutAbsent({
     sni: isName ? sni.text : undefined,
     caCertificateRefs: trust?.file == null ? undefined : [trust.file],
@@ -46,20 +46,21 @@ export function readUpstreamTls(cluster: Field, secrets: Secrets): object | unde
  */
 function noteParameters(parameters: Field | null): void {
   const [minimum, maximum] = ['minimum', 'maximum'].map((end) => memberAt(parameters, `tls_${end}_protocol_version`))
-  if (minimum?.text?.toUpperCase() === 'TLSV1_3') minimum.notCarried('servers may use TLS 1.2 too', true)
+  if (minimum?.text?.toUpperCase() === 'TLSV1_3')
+    minimum.notCarried('the gateway also accepts servers with TLS 1.2', true)
   else if (['TLSV1_0', 'TLSV1_1'].includes(minimum?.text?.toUpperCase() ?? ''))
-    minimum?.changed('1.2 is the oldest version')
+    minimum?.changed('the gateway connects to servers with at least TLS 1.2')
   else minimum?.carried()
   if (['TLSV1_3', 'TLS_AUTO'].includes(maximum?.text?.toUpperCase() ?? '')) maximum?.carried()
-  else maximum?.changed('servers may use TLS 1.3 too')
-  memberAt(parameters, 'cipher_suites')?.notCarried('the ciphers are those of the runtime', true)
-  memberAt(parameters, 'ecdh_curves')?.notCarried('write keyExchangeGroups: docs/policies/backend-tls.md')
-  memberAt(parameters, 'signature_algorithms')?.notCarried('the algorithms of signatures are fixed')
+  else maximum?.changed('the gateway also accepts servers with TLS 1.3')
+  memberAt(parameters, 'cipher_suites')?.notCarried('the gateway uses the cipher suites of its runtime', true)
+  memberAt(parameters, 'ecdh_curves')?.notCarried('configure keyExchangeGroups: docs/policies/backend-tls.md')
+  memberAt(parameters, 'signature_algorithms')?.notCarried("the gateway's signature algorithms are fixed")
 }
 
 function clientCertificate(common: Field | null, secrets: Secrets): object | undefined {
   const [first, ...others] = listAt(common, 'tls_certificates')
-  for (const each of others) each.notCarried('a backend has one client certificate')
+  for (const each of others) each.notCarried('a backend of the gateway has one client certificate')
   const reference = listAt(common, 'tls_certificate_sds_secret_configs')[0]
   const secret = reference === undefined ? null : secrets(memberAt(reference, 'name')?.text ?? '')
   const certificate = first ?? memberAt(secret, 'tls_certificate')
@@ -70,6 +71,8 @@ function clientCertificate(common: Field | null, secrets: Secrets): object | und
   if (secret !== null) reference?.carried()
   const [cert, key] = [fileOf(memberAt(certificate, 'certificate_chain')), fileOf(memberAt(certificate, 'private_key'))]
   if (cert !== null && key !== null) return { cert, key }
-  certificate.notCarried('write certificate and key to files: docs/policies/backend-tls.md')
+  certificate.notCarried(
+    'the gateway reads certificates from files; write certificate and key to files: docs/policies/backend-tls.md',
+  )
   return undefined
 }

@@ -23,12 +23,12 @@ function corsPolicy(config: Field): object | null {
     enabled?.carried()
     return null
   }
-  if (percent < 100) enabled?.changed('for all requests')
+  if (percent < 100) enabled?.changed('the gateway applies the policy to all requests')
   else enabled?.carried()
   const origins = listAt(config, 'allow_origin_string_match').flatMap(originsOf)
   const age = memberAt(config, 'max_age')
   const seconds = age?.number ?? null
-  if (seconds === null || seconds < 0) age?.notCarried('it is not a number of seconds')
+  if (seconds === null || seconds < 0) age?.notCarried('the value is not a number of seconds')
   else age?.carried()
   const listOf = (name: string): string[] | undefined => {
     const field = memberAt(config, name)
@@ -66,10 +66,12 @@ function originsOf(matcher: Field): string[] {
   const [, scheme, domain] =
     /^(https\?|https?):?\\?\/\\?\/(?:\.\*|\.\+|\[\^\.\]\+)\\\.((?:[a-z0-9-]|\\\.)+)$/i.exec(regex ?? '') ?? []
   if (scheme !== undefined && domain !== undefined) {
-    matcher.changed('a wildcard in place of the pattern')
+    matcher.changed('the importer replaced the pattern by a wildcard')
     const host = domain.replaceAll('\\.', '.')
     return scheme === 'https?' ? [`https://*.${host}`, `http://*.${host}`] : [`${scheme}://*.${host}`]
   }
-  matcher.notCarried('list the origins, or write a wildcard: docs/policies/traffic-cors.md')
+  matcher.notCarried(
+    'the pattern has no counterpart; list the origins, or write a wildcard: docs/policies/traffic-cors.md',
+  )
   return []
 }

@@ -16,9 +16,9 @@ export const basicAuth: FilterReader = (config) =>
     const file = fileOf(source)
     const users = (inlineTextOf(source) ?? '').split(/\r?\n/).filter((line) => line.trim() !== '')
     if (file === null && (users.length === 0 || users.length > 256 || !users.every((line) => USER.test(line))))
-      return 'its users have hashes that are not accepted'
+      return 'the gateway does not accept a password hash of the users'
     if (file === null) source?.carried()
-    memberAt(field, 'emit_dynamic_metadata')?.carried('expressions read basicAuth.username')
+    memberAt(field, 'emit_dynamic_metadata')?.carried("the gateway's expressions read the user as basicAuth.username")
     const header = optionOf(field, config, 'authentication_header')
     const name = header?.text?.toLowerCase() ?? 'authorization'
     header?.carried()
@@ -45,8 +45,9 @@ export const apiKeyAuth: FilterReader = (config) => {
     const own = readKeys(field)
     const keys = own ?? credentials
     const location = locationOf(field) ?? locationOf(config)
-    if (keys === null || location === null) return 'its keys or their place cannot be expressed'
-    if (memberAt(field, 'allowed_clients') !== null) return 'it allows clients by name: write a rule about apiKey.name'
+    if (keys === null || location === null) return 'the keys or their location in requests have no counterpart'
+    if (memberAt(field, 'allowed_clients') !== null)
+      return 'the filter allows clients by name; configure an authorization rule with apiKey.name'
     const forwarded = optionOf(field, config, 'forwarding')
     const isHidden = takeFlag(forwarded, 'hide_credentials')
     return [
@@ -73,7 +74,8 @@ function readKeys(config: Field): Record<string, object> | null {
 
 function locationOf(config: Field): object | null {
   const [first, ...others] = listAt(config, 'key_sources')
-  for (const each of others) each.notCarried('a key has one place; requests with another one are denied')
+  for (const each of others)
+    each.notCarried('the gateway reads keys from one location; requests with a key in another location are denied')
   const [header, query, cookie] = ['header', 'query', 'cookie'].map((name) => memberAt(first ?? null, name))
   first?.carried()
   if (header?.text != null) {

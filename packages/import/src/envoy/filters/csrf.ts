@@ -14,7 +14,7 @@ function csrfPolicy(config: Field): Handler[] {
   const percent = runtimePercentOf(enabled, 100)
   const isShadow = percent === 0 && runtimePercentOf(shadow, 0) > 0
   for (const each of [enabled, shadow]) each?.carried()
-  if (percent > 0 && percent < 100) enabled?.changed('for all requests')
+  if (percent > 0 && percent < 100) enabled?.changed('the gateway applies the policy to all requests')
   const origins = listAt(config, 'additional_origins').flatMap(originsOf)
   if (percent === 0 && !isShadow) return []
   return [
@@ -32,7 +32,7 @@ function csrfPolicy(config: Field): Handler[] {
 function originsOf(matcher: Field): string[] {
   const test = readStringMatcher(matcher)
   if (typeof test === 'string' || !('exact' in test) || !/^[a-z0-9.-]+(:\d{1,5})?$/i.test(test.exact)) {
-    matcher.notCarried('only whole hosts can be listed; other origins are denied')
+    matcher.notCarried('the gateway accepts only whole hosts as origins; other origins are denied')
     return []
   }
   matcher.carried()

@@ -10,19 +10,21 @@ export function allowedNames(list: Field | null): string[] {
       matcher.carried()
       return [exact]
     }
-    matcher.notCarried('write the whole names of the headers')
+    matcher.notCarried('the gateway needs whole header names instead of patterns')
     return []
   })
 }
 
 /** Sets notes about the authorizer's headers that reach the client. */
 export function noteHeaderOptions(response: Field | null): void {
-  memberAt(response, 'allowed_client_headers')?.changed('a denied client gets all headers of the authorizer')
+  memberAt(response, 'allowed_client_headers')?.changed(
+    'the gateway sends all headers of the authorizer to a denied client',
+  )
   memberAt(response, 'allowed_client_headers_on_success')?.notCarried(
-    'an allowed client gets no headers of the authorizer',
+    'the gateway sends no headers of the authorizer to an allowed client',
   )
   memberAt(response, 'allowed_upstream_headers_to_append')?.notCarried(
-    'headers of the authorizer replace those of the client',
+    "the authorizer's headers replace the client's headers instead of being appended",
   )
-  memberAt(response, 'dynamic_metadata_from_headers')?.notCarried('responseMetadata has values of expressions')
+  memberAt(response, 'dynamic_metadata_from_headers')?.notCarried('configure responseMetadata with expressions')
 }

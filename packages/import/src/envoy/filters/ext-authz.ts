@@ -20,8 +20,8 @@ export const extAuthz: FilterReader = (config, { services }) => {
   const body = memberAt(config, 'with_request_body')
   const size = memberAt(body, 'max_request_bytes')
   size?.carried()
-  memberAt(body, 'allow_partial_message')?.changed('the beginning of longer bodies is sent')
-  memberAt(body, 'pack_as_bytes')?.carried('both forms are sent')
+  memberAt(body, 'allow_partial_message')?.changed('the gateway always sends the beginning of longer bodies')
+  memberAt(body, 'pack_as_bytes')?.carried('the gateway sends the body both as text and as bytes')
   const isOpen = takeFlag(config, 'failure_mode_allow')
   const base = {
     backendRef: service.ref,
@@ -66,7 +66,7 @@ const ALWAYS_SENT = ['authorization']
 function httpCall(http: Field | null): { http: object } | string {
   const prefix = memberAt(http, 'path_prefix')
   const text = (prefix?.text ?? '').replace(/\/$/, '')
-  if (text !== '' && !isPlainPath(text)) return 'its path has odd characters'
+  if (text !== '' && !isPlainPath(text)) return 'the path of the authorizer contains unsupported characters'
   prefix?.carried()
   const [request, response] = [memberAt(http, 'authorization_request'), memberAt(http, 'authorization_response')]
   const sent = [...ALWAYS_SENT, ...allowedNames(memberAt(request, 'allowed_headers'))]
@@ -95,25 +95,26 @@ function noteOptions(config: Field): void {
   memberAt(config, 'transport_api_version')?.carried()
   const enabled = memberAt(config, 'filter_enabled')
   if (runtimePercentOf(enabled, 100) === 100) enabled?.carried()
-  else enabled?.changed('for all requests')
+  else enabled?.changed('the gateway applies the policy to all requests')
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
-  clear_route_cache: 'the route does not change after the call: phase: PreRouting',
-  status_on_error: 'a failed call gets 403',
-  failure_mode_allow_header_add: 'the header is not sent',
-  metadata_context_namespaces: 'claims are sent; requestMetadata has other values',
-  typed_metadata_context_namespaces: 'requestMetadata has values of expressions',
-  route_metadata_context_namespaces: 'routes have no metadata',
-  include_peer_certificate: 'the identity in the certificate is sent, not the certificate',
-  include_tls_session: 'the session is not sent',
-  bootstrap_metadata_labels_key: 'labels of the gateway are not sent',
-  disallowed_headers: 'list allowedRequestHeaders: docs/policies/traffic-ext-auth.md',
-  filter_enabled_metadata: 'write conditions of the policy',
-  deny_at_disable: 'the call is never disabled',
-  validate_mutations: 'headers are always validated',
-  encode_raw_headers: 'headers are sent as texts',
-  decoder_header_mutation_rules: 'headers that frame a message are never changed',
-  charge_cluster_response_stats: 'metrics have other names: docs/logs-and-metrics.md',
+  stat_prefix: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  clear_route_cache: 'the gateway does not choose the route again after the call; configure phase: PreRouting',
+  status_on_error: 'the gateway denies requests with status 403 when the call fails',
+  failure_mode_allow_header_add: 'the gateway does not send this header',
+  metadata_context_namespaces: 'the gateway sends the claims; configure requestMetadata for other values',
+  typed_metadata_context_namespaces: 'configure requestMetadata with expressions',
+  route_metadata_context_namespaces: "the gateway's routes have no metadata",
+  include_peer_certificate: 'the gateway sends the identity in the client certificate, not the certificate',
+  include_tls_session: 'the gateway does not send the TLS session',
+  bootstrap_metadata_labels_key: 'the gateway does not send labels',
+  disallowed_headers:
+    'configure allowedRequestHeaders, the list of headers that are sent: docs/policies/traffic-ext-auth.md',
+  filter_enabled_metadata: 'configure conditions of the policy',
+  deny_at_disable: 'the gateway never disables the call',
+  validate_mutations: 'the gateway always validates headers',
+  encode_raw_headers: 'the gateway sends headers as text',
+  decoder_header_mutation_rules: 'the gateway never lets a service change headers that frame a message',
+  charge_cluster_response_stats: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
 }

@@ -25,7 +25,7 @@ function faultPolicies(config: Field): Handler[] {
     memberAt(delay, 'fixed_delay')?.carried()
     const percentage = percentageOf(delay)
     if (percentage !== 0) add('delay', withoutAbsent({ time: durationText(seconds), percentage }))
-  } else delay?.notCarried('write a delay policy: docs/policies/traffic-delay.md')
+  } else delay?.notCarried('configure a delay policy: docs/policies/traffic-delay.md')
   const abort = memberAt(config, 'abort')
   const [status, grpc] = [memberAt(abort, 'http_status'), memberAt(abort, 'grpc_status')]
   const code = grpc === null ? status?.number : 503
@@ -36,7 +36,7 @@ function faultPolicies(config: Field): Handler[] {
     const grpcStatus = number >= 1 && number <= 16 ? number : undefined
     const percentage = percentageOf(abort)
     if (percentage !== 0) add('abort', withoutAbsent({ status: code, grpcStatus, percentage }))
-  } else abort?.notCarried('write an abort policy with a status from 400 to 599: docs/policies/traffic-abort.md')
+  } else abort?.notCarried('configure an abort policy with a status from 400 to 599: docs/policies/traffic-abort.md')
   return found
 }
 
@@ -58,23 +58,24 @@ function conditionOf(config: Field): string | null {
   const all: Condition = { kind: 'all', of: matchers.map((matcher) => readHeaderMatcher(matcher)) }
   const expression = expressionOfCondition(all)
   for (const matcher of matchers) {
-    if (expression === null) matcher.notCarried('the header cannot be compared: no request is delayed or aborted')
+    if (expression === null)
+      matcher.notCarried('the gateway cannot compare the header, so no request is delayed or aborted')
     else matcher.carried()
   }
   return expression
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  upstream_cluster: 'a policy of the route decides',
-  downstream_nodes: 'write a condition of the policy',
-  max_active_faults: 'there is no such limit',
-  response_rate_limit: 'the rate of responses is not limited',
-  delay_percent_runtime: 'there is no runtime',
-  abort_percent_runtime: 'there is no runtime',
-  delay_duration_runtime: 'there is no runtime',
-  abort_http_status_runtime: 'there is no runtime',
-  max_active_faults_runtime: 'there is no runtime',
-  response_rate_limit_percent_runtime: 'there is no runtime',
-  abort_grpc_status_runtime: 'there is no runtime',
-  disable_downstream_cluster_stats: 'metrics have other names: docs/logs-and-metrics.md',
+  upstream_cluster: 'configure the policy on the routes of this cluster',
+  downstream_nodes: 'configure a condition of the policy',
+  max_active_faults: 'the gateway has no such limit',
+  response_rate_limit: 'the gateway does not limit the rate of responses',
+  delay_percent_runtime: 'the gateway has no runtime values',
+  abort_percent_runtime: 'the gateway has no runtime values',
+  delay_duration_runtime: 'the gateway has no runtime values',
+  abort_http_status_runtime: 'the gateway has no runtime values',
+  max_active_faults_runtime: 'the gateway has no runtime values',
+  response_rate_limit_percent_runtime: 'the gateway has no runtime values',
+  abort_grpc_status_runtime: 'the gateway has no runtime values',
+  disable_downstream_cluster_stats: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
 }

@@ -41,7 +41,7 @@ export type FilterReader = (config: Field, context: FilterContext) => FilterEffe
 
 /** Returns an effect that denies all requests, for a filter that may restrict access and cannot be imported. */
 export function closing(config: Field, name: string, why: string): FilterEffect {
-  config.notCarried(`${why}; requests get 403 until you replace it`, true)
+  config.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
   const statement = { ...directiveOf(config, name), text: name }
   return () => [closed(statement)]
 }

@@ -56,14 +56,14 @@ function limitsOf(override: Field | null, { levels }: FilteredRoute): readonly F
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
-  stage: 'there are no stages',
-  request_type: 'all requests are counted',
-  rate_limited_as_resource_exhausted: 'gRPC clients get the status of 429',
-  enable_x_ratelimit_headers: 'responses always have x-ratelimit headers',
-  disable_x_envoy_ratelimited_header: 'the header is not sent',
-  rate_limited_status: 'denied requests get 429',
-  status_on_error: 'a failed call gets 500 or passes',
-  response_headers_to_add: 'headers of the service reach the client',
-  failure_mode_deny_percent: 'all requests are treated alike',
+  stat_prefix: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  stage: "the gateway's rate limits have no stages",
+  request_type: 'the gateway counts all requests, internal and external',
+  rate_limited_as_resource_exhausted: 'gRPC clients get the gRPC status that corresponds to 429',
+  enable_x_ratelimit_headers: 'the gateway always sends x-ratelimit headers',
+  disable_x_envoy_ratelimited_header: 'the gateway does not send this header',
+  rate_limited_status: 'the gateway denies requests with status 429',
+  status_on_error: 'when the call fails, the gateway responds with 500 or allows the request',
+  response_headers_to_add: "the gateway sends the service's headers to the client",
+  failure_mode_deny_percent: 'the gateway treats all requests alike when the call fails',
 }

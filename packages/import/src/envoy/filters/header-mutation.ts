@@ -17,13 +17,13 @@ export const headerMutation: FilterReader = (config, { variables }) => {
 function changesOf(config: Field, variables: SecretVariables): Handler[] {
   const mutations = memberAt(config, 'mutations')
   for (const name of ['query_parameter_mutations', 'request_trailers_mutations', 'response_trailers_mutations'])
-    memberAt(mutations, name)?.notCarried('write a transformation: docs/policies/traffic-transformation.md')
+    memberAt(mutations, name)?.notCarried('configure a transformation: docs/policies/traffic-transformation.md')
   return (['request', 'response'] as const).flatMap((side) =>
     listAt(mutations, `${side}_mutations`).flatMap((mutation) => {
       const [removed, appended] = [memberAt(mutation, 'remove'), memberAt(mutation, 'append')]
       if (removed !== null) return removal(side, removed)
       if (appended !== null) return readHeaderOption(side, appended, variables)
-      mutation.notCarried('write a transformation: docs/policies/traffic-transformation.md')
+      mutation.notCarried('configure a transformation: docs/policies/traffic-transformation.md')
       return []
     }),
   )

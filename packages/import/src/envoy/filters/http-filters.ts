@@ -79,7 +79,7 @@ export function filterKind(name: string, config: Field | null): string {
 
 function effectOf(kind: string, field: Field, config: Field, context: FilterContext): FilterEffect {
   const discovery = memberAt(field, 'config_discovery')
-  if (discovery !== null) return closing(discovery, kind, 'its config comes from a control plane')
+  if (discovery !== null) return closing(discovery, kind, 'the config of the filter comes from a control plane')
   const reader = READERS[kind]
   if (reader !== undefined) return reader(config, context)
   const note = HARMLESS_FILTERS[kind]
@@ -92,11 +92,14 @@ function effectOf(kind: string, field: Field, config: Field, context: FilterCont
   const text = kind === '' ? 'filter' : kind
   const statement = { ...directiveOf(field, text), text }
   if (other !== undefined) {
-    config.notCarried(`${other}; its requests get 501`)
+    config.notCarried(`${other}; matching requests get 501`)
     return () => [notImported(statement)]
   }
   const target = config.members.length === 0 ? field : config
-  target.notCarried('it may protect its requests; they get 403 until you replace it', true)
+  target.notCarried(
+    'the importer does not know this filter, which may restrict access; requests get 403 until you configure a replacement',
+    true,
+  )
   return (override) => (override !== null && takeFlag(override, 'disabled') ? [] : [closed(statement)])
 }
 
@@ -136,7 +139,8 @@ function overrideOf(
 export function noteUnusedConfigs(level: Field, filters: readonly HttpFilter[], usedConfigs: ReadonlySet<Field>): void {
   for (const [name, config] of memberAt(level, 'typed_per_filter_config')?.members ?? []) {
     if (usedConfigs.has(config)) continue
-    if (filters.some((filter) => filter.name === name)) config.carried('each of its routes has a config of its own')
-    else config.notCarried('there is no filter with this name')
+    if (filters.some((filter) => filter.name === name))
+      config.carried('the config has no effect, because each route has its own config')
+    else config.notCarried('no filter has this name')
   }
 }

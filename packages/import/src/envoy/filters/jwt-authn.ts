@@ -16,11 +16,11 @@ export const jwtAuthn: FilterReader = (config, { services }) => {
   const providers = readProviders(config, services)
   const named = new Map(memberAt(config, 'requirement_map')?.members ?? [])
   const preflight = memberAt(config, 'bypass_cors_preflight')
-  if (preflight?.isTrue === true) preflight.changed('preflight requests pass where a cors policy answers them')
+  if (preflight?.isTrue === true) preflight.changed('preflight requests pass only if a cors policy responds to them')
   else preflight?.carried()
-  memberAt(config, 'filter_state_rules')?.notCarried('rules of the filter state have no counterpart', true)
-  memberAt(config, 'strip_failure_response')?.notCarried('responses have a body')
-  memberAt(config, 'stat_prefix')?.notCarried('metrics have other names: docs/logs-and-metrics.md')
+  memberAt(config, 'filter_state_rules')?.notCarried('rules about the filter state have no counterpart', true)
+  memberAt(config, 'strip_failure_response')?.notCarried("the gateway's denials have a body")
+  memberAt(config, 'stat_prefix')?.notCarried("the gateway's metrics have fixed names: docs/logs-and-metrics.md")
   const rules = listAt(config, 'rules').map((rule): Route => {
     const statement = { ...directiveOf(rule, 'jwt_authn'), text: 'jwt_authn' }
     const { condition } = readRouteMatch(memberAt(rule, 'match'))
@@ -47,7 +47,7 @@ function handlersOf(required: Field | null, providers: ReadonlyMap<string, JwtPr
   if (required === null || required.members.length === 0) return [NONE]
   const found = requirementOf(required, providers)
   if (typeof found === 'string') {
-    required.notCarried(`${found}; requests get 403 until you replace it`, true)
+    required.notCarried(`${found}; requests get 403 until you configure a replacement`, true)
     return [closed(directiveOf(required, 'jwt_authn'))]
   }
   if (found.providers.length === 0) return [NONE]

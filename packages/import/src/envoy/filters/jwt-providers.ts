@@ -41,13 +41,13 @@ function readProvider(field: Field, services: Services): JwtProvider | string {
   forward?.carried()
   const payload = memberAt(field, 'forward_payload_header')
   payload?.carried()
-  memberAt(field, 'pad_forward_payload_header')?.changed('the claims have no padding')
+  memberAt(field, 'pad_forward_payload_header')?.changed('the gateway sends the claims without padding')
   const claims = listAt(field, 'claim_to_headers').flatMap((each) => {
     const header = memberAt(each, 'header_name')?.text?.toLowerCase() ?? ''
     const names = memberAt(each, 'claim_name')?.text?.split('.') ?? []
     const path = [...names, ...listAt(each, 'claim_path').flatMap((part) => memberAt(part, 'key')?.text ?? [])]
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header) || path.length === 0) {
-      each.notCarried('write a transformation: docs/policies/traffic-transformation.md')
+      each.notCarried('configure a transformation: docs/policies/traffic-transformation.md')
       return []
     }
     each.carried()
@@ -66,20 +66,20 @@ function readKeys(field: Field, services: Services): object | string {
   if (local !== null) {
     const [file, inline] = [fileOf(local), inlineTextOf(local)]
     if (file !== null) return { file }
-    if (inline === null || !isKeySet(inline)) return 'its keys are not a key set'
+    if (inline === null || !isKeySet(inline)) return 'the keys of the provider are not a JSON Web Key Set'
     local.carried()
     return { inline: inline.trim() }
   }
   const remote = memberAt(field, 'remote_jwks')
   const [uri, cluster] = [memberAt(remote, 'http_uri', 'uri'), memberAt(remote, 'http_uri', 'cluster')]
   const path = /^(?:https?:\/\/)?[^/?#]+\/([^#\s]+)$/.exec(uri?.text ?? '')?.[1]
-  if (path === undefined || cluster === null) return 'its keys have no URL'
+  if (path === undefined || cluster === null) return 'the provider has no URL for its keys'
   const reference = services.nameOf(cluster.text ?? '')
   if (typeof reference === 'string') return reference
   for (const each of [uri, cluster]) each?.carried()
-  memberAt(remote, 'http_uri', 'timeout')?.changed('a fetch ends after 10 seconds')
+  memberAt(remote, 'http_uri', 'timeout')?.changed('the gateway waits at most 10 seconds for the keys')
   for (const name of ['async_fetch', 'retry_policy'])
-    memberAt(remote, name)?.notCarried('keys are fetched when a request needs them')
+    memberAt(remote, name)?.notCarried('the gateway fetches the keys when a request needs them')
   const duration = memberAt(remote, 'cache_duration')
   const seconds = secondsOf(duration)
   duration?.carried()
@@ -118,24 +118,25 @@ function locationOf(field: Field): object | null {
   ]
   const [first, ...others] = places
   if (first === undefined) {
-    memberAt(field, 'issuer')?.changed('tokens in the query parameter access_token are not read')
+    memberAt(field, 'issuer')?.changed('the gateway does not read tokens in the query parameter access_token')
   }
   first?.each.carried()
-  for (const { each } of others) each.notCarried('a token has one place; requests with another one are denied')
+  for (const { each } of others)
+    each.notCarried('the gateway reads tokens from one location; requests with a token in another location are denied')
   const header = first !== undefined && 'header' in first.place ? first.place.header : null
   const isStandard = header?.name === 'authorization' && header.prefix?.toLowerCase() === 'bearer '
   return first === undefined || isStandard ? null : first.place
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  payload_in_metadata: 'expressions read the claims as jwt',
-  header_in_metadata: 'expressions do not read the header of a token',
-  failed_status_in_metadata: 'expressions do not read why a token failed',
-  normalize_payload_in_metadata: 'expressions read the claims as jwt',
-  clock_skew_seconds: 'times have 60 seconds of leeway',
-  require_expiration: 'exp is always required',
-  max_lifetime: 'write a rule about jwt.exp: docs/policies/traffic-authorization.md',
-  jwt_cache_config: 'verified tokens are cached',
-  clear_route_cache: 'the route does not change after the check',
-  subjects: 'write a rule about jwt.sub: docs/policies/traffic-authorization.md',
+  payload_in_metadata: "the gateway's expressions read the claims as jwt",
+  header_in_metadata: "the gateway's expressions cannot read the header of a token",
+  failed_status_in_metadata: "the gateway's expressions cannot read why a token was rejected",
+  normalize_payload_in_metadata: "the gateway's expressions read the claims as jwt",
+  clock_skew_seconds: 'the gateway allows a clock difference of 60 seconds',
+  require_expiration: 'the gateway always requires the claim exp',
+  max_lifetime: 'configure an authorization rule with jwt.exp: docs/policies/traffic-authorization.md',
+  jwt_cache_config: 'the gateway always caches verified tokens',
+  clear_route_cache: 'the gateway does not choose the route again after the check',
+  subjects: 'configure an authorization rule with jwt.sub: docs/policies/traffic-authorization.md',
 }

@@ -34,7 +34,8 @@ export function requirementOf(field: Field, providers: Providers): Requirement |
     case 'requires_all': {
       const parts = listAt(value, 'requirements')
       const [first] = parts
-      if (first === undefined || parts.length > 1) return 'a request has one token here'
+      if (first === undefined || parts.length > 1)
+        return 'the requirement needs several tokens, and the gateway reads one token of a request'
       return requirementOf(first, providers)
     }
     case 'allow_missing':
@@ -50,7 +51,7 @@ export function requirementOf(field: Field, providers: Providers): Requirement |
 }
 
 function single(name: string, providers: Providers): Requirement | string {
-  const found = providers.get(name) ?? `there is no provider ${name.slice(0, 40)}`
+  const found = providers.get(name) ?? `the filter has no provider named ${name.slice(0, 40)}`
   return typeof found === 'string' ? found : { providers: [found], mode: 'Strict' }
 }
 
@@ -74,5 +75,5 @@ function anyOf(fields: readonly Field[], providers: Providers): Requirement | st
     found.push(...part.providers)
   }
   const places = new Set(found.map(({ location }) => JSON.stringify(location)))
-  return places.size > 1 ? 'its providers read tokens from different places' : { providers: found, mode }
+  return places.size > 1 ? 'the providers read tokens from different locations' : { providers: found, mode }
 }

@@ -10,17 +10,20 @@ interface DescriptorEntry {
 
 /** Returns the descriptor of a RateLimit message; null when one of its actions cannot be expressed. */
 export function descriptorOf(limit: Field, cluster: string | null): { entries: DescriptorEntry[] } | null {
-  memberAt(limit, 'stage')?.notCarried('there are no stages')
-  memberAt(limit, 'disable_key')?.notCarried('there is no runtime')
+  memberAt(limit, 'stage')?.notCarried("the gateway's rate limits have no stages")
+  memberAt(limit, 'disable_key')?.notCarried('the gateway has no runtime values')
   if (memberAt(limit, 'limit') !== null || memberAt(limit, 'hits_addend') !== null) {
-    limit.notCarried('it changes the limit or the count: docs/global-rate-limits.md', true)
+    limit.notCarried(
+      'the descriptor changes the limit or the count, which has no counterpart: docs/global-rate-limits.md',
+      true,
+    )
     return null
   }
   const actions = listAt(limit, 'actions')
   const entries = actions.map((action) => entryOf(action, cluster))
   const known = entries.flatMap((entry) => entry ?? [])
   if (known.length < entries.length || known.length === 0 || known.length > 16) {
-    limit.notCarried('one of its actions has no counterpart: docs/global-rate-limits.md', true)
+    limit.notCarried('an action of the descriptor has no counterpart: docs/global-rate-limits.md', true)
     return null
   }
   for (const action of actions) action.carried()

@@ -23,16 +23,16 @@ export const rbac: FilterReader = (config, { port, ignoresForwardedFor }) =>
  */
 function denialOf(config: Field | null, facts: ConnectionFacts): string[] | string | null {
   for (const name of ['shadow_rules', 'shadow_matcher', 'shadow_rules_stat_prefix'])
-    memberAt(config, name)?.notCarried('mode: Shadow of a policy only reports: docs/shadow.md')
+    memberAt(config, name)?.notCarried('configure mode: Shadow, in which a policy only reports: docs/shadow.md')
   for (const name of ['rules_stat_prefix', 'stat_prefix', 'track_per_rule_stats'])
-    memberAt(config, name)?.notCarried('metrics have other names: docs/logs-and-metrics.md')
-  if (memberAt(config, 'matcher') !== null) return 'its matcher has no counterpart'
+    memberAt(config, name)?.notCarried("the gateway's metrics have fixed names: docs/logs-and-metrics.md")
+  if (memberAt(config, 'matcher') !== null) return 'the matcher of the filter has no counterpart'
   const rules = memberAt(config, 'rules')
   if (rules === null) return null
   const action = memberAt(rules, 'action')
   const kind = enumOf(action, 'ALLOW')
   if (kind === 'LOG') {
-    rules.notCarried('its rules only log')
+    rules.notCarried('the rules only log, and restrict nothing')
     return null
   }
   action?.carried()
@@ -57,7 +57,7 @@ const CONDITIONS = ['condition', 'checked_condition', 'cel_config']
  */
 function reasonOf(policy: Field, { ignoresForwardedFor }: ConnectionFacts): string {
   if (CONDITIONS.some((name) => memberAt(policy, name) !== null)) {
-    return ', because its condition is a parsed expression: write a rule in CEL'
+    return ', because the condition is a parsed expression; write the rule in CEL'
   }
   const isForwarded = !ignoresForwardedFor && hasMember(policy, /^remote_?ip$/i)
   return isForwarded ? ', because remote_ip is the address in x-forwarded-for without use_remote_address' : ''

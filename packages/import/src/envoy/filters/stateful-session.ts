@@ -17,12 +17,12 @@ export const statefulSession: FilterReader = (config) =>
     const cookie = memberAt(state, 'cookie')
     const name = memberAt(cookie, 'name')?.text ?? memberAt(state, 'name')?.text ?? ''
     if (!/^[\w-]{1,128}$/.test(name) || !/^http\.stateful_session\.(cookie|header)$/.test(type)) {
-      field.notCarried('write a sessionPersistence policy: docs/policies/traffic-session-persistence.md')
+      field.notCarried('configure a sessionPersistence policy: docs/policies/traffic-session-persistence.md')
       return []
     }
     const seconds = secondsOf(memberAt(cookie, 'ttl'))
     const path = memberAt(cookie, 'path')?.text ?? ''
-    session?.changed('the gateway chooses the value')
+    session?.changed('the gateway chooses the value that identifies the server')
     return [
       policy(
         'sessionPersistence',

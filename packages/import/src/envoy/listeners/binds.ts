@@ -25,7 +25,7 @@ const MOST_LISTENERS = 64
 export function bindOf(listener: Listener, surroundings: Surroundings): Bind | null {
   const { chains } = listener
   for (const chain of chains.filter(({ kind, tls }) => kind === 'tcp' && tls !== null))
-    chain.field.notCarried('TLS is ended for HTTP alone: its connections are closed', true)
+    chain.field.notCarried('the gateway decrypts TLS only for HTTP; connections of this chain are closed', true)
   const open = chains.filter(({ kind, tls }) => kind === 'http' || tls === null)
   const isByName = open.some(({ tls, names }) => tls !== null || names.length > 0)
   if (isByName) return tlsBind(listener, open, surroundings)
@@ -55,17 +55,17 @@ function tlsBind(listener: Listener, chains: readonly FilterChain[], surrounding
   const routes: object[] = []
   for (const chain of chains) {
     if (chain.kind === 'http' && chain.tls === null) {
-      chain.field.notCarried('a port has TLS or plain text here')
+      chain.field.notCarried('a port of the gateway has either TLS or plain text')
       continue
     }
     const names = (chain.names.length === 0 ? [null] : chain.names).filter((name) => !taken.has(name))
     if (names.length === 0) {
-      chain.field.notCarried('another filter chain has its server names', true)
+      chain.field.notCarried('other filter chains have the same server names', true)
       continue
     }
     for (const name of names) taken.add(name)
     if (chain.tls === null) {
-      if (chain.names.length === 0) chain.field.changed('connections with TLS alone')
+      if (chain.names.length === 0) chain.field.changed('the chain gets only connections with TLS')
       routes.push(tcpRoute(chain, surroundings.clusters))
       continue
     }
@@ -78,7 +78,8 @@ function tlsBind(listener: Listener, chains: readonly FilterChain[], surrounding
     const [printed] = port.rules.length === 0 ? [] : (printPorts([port]) as { listeners: object[] }[])
     listeners.push(...(printed?.listeners ?? []))
   }
-  if (listeners.length >= MOST_LISTENERS) listener.field.notCarried('a port has at most 63 server names', true)
+  if (listeners.length >= MOST_LISTENERS)
+    listener.field.notCarried('a port of the gateway has at most 63 server names', true)
   if (routes.length > 0) listeners.unshift({ name: `tls-${listener.port}`, protocol: 'TLS', routes })
   return listeners.length === 0 ? null : bindWith(listener, listeners.slice(0, MOST_LISTENERS), null)
 }

@@ -61,12 +61,14 @@ function healthReply({ kind, config, isDisabled }: HttpFilter): Entry | null {
   if (kind !== 'health_check' || isDisabled) return null
   const pass = memberAt(config, 'pass_through_mode')
   pass?.carried()
-  memberAt(config, 'cluster_min_healthy_percentages')?.notCarried('there are no health checks: the response is 200')
+  memberAt(config, 'cluster_min_healthy_percentages')?.notCarried(
+    'the gateway sends no health checks, so the response is always 200',
+  )
   memberAt(config, 'cache_time')?.carried()
   if (pass?.isTrue === true) return null
   const matchers = listAt(config, 'headers')
   if (matchers.some((matcher) => memberAt(matcher, 'invert_match')?.isTrue === true)) {
-    config.notCarried('write a directResponse: routes have no negated conditions')
+    config.notCarried("the gateway's routes have no negated conditions; configure a directResponse policy")
     return null
   }
   const condition: Condition = { kind: 'all', of: matchers.map((matcher) => readHeaderMatcher(matcher)) }

@@ -32,7 +32,7 @@ export function readDownstreamTls(chain: Field, secrets: Secrets): DownstreamTls
   const config = typedConfig(socket)
   const type = typeOf(config)
   if (type === 'transport_sockets.raw_buffer') return null
-  if (type !== 'transport_sockets.tls') return 'the kind of its connections has no counterpart'
+  if (type !== 'transport_sockets.tls') return 'the kind of transport socket has no counterpart'
   for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
   const common = memberAt(config, 'common_tls_context')
   noteProtocols(common)
@@ -41,13 +41,13 @@ export function readDownstreamTls(chain: Field, secrets: Secrets): DownstreamTls
   return { cert, key, parameters, ...clientTrust(config, common, secrets) }
 }
 
-const MISSING = 'write certificate and key to these files'
+const MISSING = 'write certificate and key to the files that the new config names'
 
 function certificateOf(common: Field | null, secrets: Secrets): { cert: string; key: string } {
   const [first, ...others] = listAt(common, 'tls_certificates')
-  for (const each of others) each.notCarried('a listener has one certificate: docs/tls.md')
+  for (const each of others) each.notCarried('a listener of the gateway has one certificate: docs/tls.md')
   const [reference, ...more] = listAt(common, 'tls_certificate_sds_secret_configs')
-  for (const each of more) each.notCarried('a listener has one certificate: docs/tls.md')
+  for (const each of more) each.notCarried('a listener of the gateway has one certificate: docs/tls.md')
   const name = memberAt(reference ?? null, 'name')?.text ?? ''
   const secret = reference === undefined ? null : memberAt(secrets(name), 'tls_certificate')
   const found = first ?? secret
@@ -57,11 +57,11 @@ function certificateOf(common: Field | null, secrets: Secrets): { cert: string; 
   const files = ['certificate_chain', 'private_key'].map((part, index) => {
     const source = memberAt(found, part)
     const file = fileOf(source)
-    if (file === null) source?.changed('write it to the file that the config names')
+    if (file === null) source?.changed('write the text to the file that the new config names')
     return file ?? `certificates/${slug}.${index === 0 ? 'pem' : 'key'}`
   })
   for (const each of ['password', 'ocsp_staple', 'private_key_provider', 'pkcs12'])
-    memberAt(found, each)?.notCarried('a key is a file in PEM without a password: docs/tls.md')
+    memberAt(found, each)?.notCarried('the gateway reads keys from PEM files without a password: docs/tls.md')
   return { cert: files[0] ?? '', key: files[1] ?? '' }
 }
 
@@ -78,18 +78,19 @@ function clientTrust(
   const file = fileOf(authorities)
   if (file === null)
     (authorities ?? memberAt(config, 'require_client_certificate') ?? common)?.changed(
-      'write the authorities to the file that the config names',
+      'write the certificate authorities to the file that the new config names',
       true,
     )
   const lost = UNSUPPORTED.flatMap((name) => memberAt(context, name) ?? [])
-  for (const each of lost) each.notCarried('it has no counterpart; requests get 403 until you replace it', true)
+  for (const each of lost)
+    each.notCarried('the field has no counterpart; requests get 403 until you configure a replacement', true)
   const tests = subjectTests(context)
   const parts = tests.flatMap(({ field, test }) => {
     if (typeof test === 'string') {
       field.notCarried(test, true)
       return []
     }
-    field.changed('other clients get 403')
+    field.changed('clients whose certificate has another name get 403')
     return [`source.certificate.subjectAltNames.exists(each, ${expressionOfTest(test, 'each')})`]
   })
   const isNamed = parts.length === 0 ? 'false' : joined(parts, '||')
@@ -105,17 +106,17 @@ function noteProtocols(common: Field | null): void {
   const protocols = memberAt(common, 'alpn_protocols')
   const names = (protocols?.items ?? []).map(({ text }) => text)
   if (names.length === 2 && names.includes('h2') && names.includes('http/1.1')) protocols?.carried()
-  else protocols?.notCarried('frontend.tls.alpnProtocols are for all listeners')
+  else protocols?.notCarried('frontend.tls.alpnProtocols applies to all listeners')
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  session_timeout: 'sessions can be resumed',
-  session_ticket_keys: 'sessions can be resumed',
-  session_ticket_keys_sds_secret_config: 'sessions can be resumed',
-  disable_stateless_session_resumption: 'sessions can be resumed',
-  disable_stateful_session_resumption: 'sessions can be resumed',
-  require_sni: 'a listener without a hostname takes all names',
-  ocsp_staple_policy: 'responses of OCSP are not sent',
-  full_scan_certs_on_sni_mismatch: 'a listener has one certificate',
-  prefer_client_ciphers: 'the order of the server counts',
+  session_timeout: 'the gateway always resumes TLS sessions',
+  session_ticket_keys: 'the gateway always resumes TLS sessions',
+  session_ticket_keys_sds_secret_config: 'the gateway always resumes TLS sessions',
+  disable_stateless_session_resumption: 'the gateway always resumes TLS sessions',
+  disable_stateful_session_resumption: 'the gateway always resumes TLS sessions',
+  require_sni: 'the gateway has a listener without a hostname for clients without a server name',
+  ocsp_staple_policy: 'the gateway sends no OCSP responses',
+  full_scan_certs_on_sni_mismatch: 'a listener of the gateway has one certificate',
+  prefer_client_ciphers: "the gateway's order of cipher suites decides",
 }

@@ -40,7 +40,7 @@ function readChain(field: Field, secrets: Secrets): FilterChain | null {
   const last = filters.at(-1)
   const kind = KINDS[last?.kind ?? '']
   if (last === undefined || kind === undefined) {
-    field.notCarried('it ends with neither an HTTP connection manager nor a TCP proxy')
+    field.notCarried('the chain ends with neither an HTTP connection manager nor a TCP proxy')
     return null
   }
   const tls = readDownstreamTls(field, secrets)
@@ -61,7 +61,7 @@ function readMatch(chain: Field): string[] | null {
   const match = memberAt(chain, 'filter_chain_match')
   const names = listAt(match, 'server_names').flatMap((field) => {
     const host = routeHost(field.text ?? '')
-    if (host === null) field.notCarried('it is not a host name')
+    if (host === null) field.notCarried('the value is not a valid hostname')
     else field.carried()
     return host ?? []
   })
@@ -75,7 +75,7 @@ function readMatch(chain: Field): string[] | null {
   })
   if (lost.length === 0) return listAt(match, 'server_names').length > 0 && names.length === 0 ? null : names
   chain.notCarried(
-    `a listener does not depend on ${lost
+    `the gateway cannot choose a listener by ${lost
       .map(([name]) => name)
       .join(', ')
       .slice(0, 80)}`,
@@ -89,15 +89,15 @@ function isHttp(protocols: Field): boolean {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  metadata: 'listeners have no metadata',
-  transport_socket_connect_timeout: 'frontend.tls.handshakeTimeout is for all listeners',
-  on_demand_configuration: 'listeners are made when the config is loaded',
+  metadata: "the gateway's listeners have no metadata",
+  transport_socket_connect_timeout: 'configure frontend.tls.handshakeTimeout, which applies to all listeners',
+  on_demand_configuration: 'the gateway opens all listeners when it loads the config',
 }
 
 const HARMLESS: Readonly<Record<string, string>> = {
-  connection_limit: 'frontend.tcp.maxConnections limits connections',
-  local_ratelimit: 'frontend.tcp.maxConnections limits connections',
-  echo: 'connections are not echoed',
-  sni_cluster: 'a route names its backends',
-  direct_response: 'connections have no response',
+  connection_limit: 'configure frontend.tcp.maxConnections to limit connections',
+  local_ratelimit: 'configure frontend.tcp.maxConnections to limit connections',
+  echo: 'the gateway has no echo listener',
+  sni_cluster: "the gateway's routes name their backends in the config",
+  direct_response: 'the gateway cannot respond to TCP connections',
 }

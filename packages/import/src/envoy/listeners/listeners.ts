@@ -22,7 +22,7 @@ export function readListeners(roots: readonly Field[], secrets: Secrets): Listen
     const first = found.get(listener.port)
     if (first === undefined) found.set(listener.port, listener)
     else {
-      field.notCarried(`port ${listener.port} belongs to another listener, and a port has one address here`, true)
+      field.notCarried(`an earlier listener has port ${listener.port}, and a port of the gateway has one address`, true)
     }
   }
   return [...found.values()]
@@ -54,9 +54,9 @@ function readListenerFilters(listener: Field): boolean {
     const kind = type ?? filterKind(name.replace('envoy.filters.listener.', ''), null)
     if (kind === 'proxy_protocol') {
       for (const [key, value] of config?.members ?? [])
-        if (key !== '@type') value.notCarried('the header is read as it is')
+        if (key !== '@type') value.notCarried('the gateway reads the PROXY protocol header without options')
     } else if (kind !== 'tls_inspector' && kind !== 'http_inspector') {
-      field.notCarried('connections are taken as they come', /rbac|limit/.test(kind))
+      field.notCarried('the gateway has no such listener filter', /rbac|limit/.test(kind))
     }
     return kind
   })
@@ -64,28 +64,28 @@ function readListenerFilters(listener: Field): boolean {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  per_connection_buffer_limit_bytes: 'buffers have fixed limits: docs/backends.md',
-  listener_filters_timeout: 'frontend.tls.handshakeTimeout is for all listeners',
-  continue_on_listener_filters_timeout: 'frontend.tls.handshakeTimeout is for all listeners',
-  access_log: 'docs/logs-and-metrics.md',
-  traffic_direction: 'a listener has no direction',
-  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
-  socket_options: 'the options of sockets are fixed',
-  reuse_port: 'workers share a port',
-  enable_reuse_port: 'workers share a port',
-  connection_balance_config: 'workers share a port',
-  tcp_backlog_size: 'the options of sockets are fixed',
-  tcp_fast_open_queue_length: 'the options of sockets are fixed',
-  freebind: 'the options of sockets are fixed',
-  transparent: 'the options of sockets are fixed',
-  bind_to_port: 'the listener accepts connections of the port',
-  use_original_dst: 'the listener accepts connections of the port',
-  additional_addresses: 'a port has one address, or all addresses of the machine',
+  per_connection_buffer_limit_bytes: "the gateway's buffers have fixed limits: docs/backends.md",
+  listener_filters_timeout: 'configure frontend.tls.handshakeTimeout, which applies to all listeners',
+  continue_on_listener_filters_timeout: 'configure frontend.tls.handshakeTimeout, which applies to all listeners',
+  access_log: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  traffic_direction: "the gateway's listeners have no traffic direction",
+  stat_prefix: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  socket_options: "the gateway's socket options are fixed",
+  reuse_port: "the gateway's workers always share a port",
+  enable_reuse_port: "the gateway's workers always share a port",
+  connection_balance_config: "the gateway's workers always share a port",
+  tcp_backlog_size: "the gateway's socket options are fixed",
+  tcp_fast_open_queue_length: "the gateway's socket options are fixed",
+  freebind: "the gateway's socket options are fixed",
+  transparent: "the gateway's socket options are fixed",
+  bind_to_port: "the gateway's listeners accept only connections to their own port",
+  use_original_dst: "the gateway's listeners accept only connections to their own port",
+  additional_addresses: 'a port of the gateway has one address, or all addresses of the machine',
   drain_type: 'docs/reload-and-shutdown.md',
-  metadata: 'listeners have no metadata',
-  udp_listener_config: 'write a UDP listener: docs/udp.md',
-  api_listener: 'listeners have ports',
-  max_connections_to_accept_per_socket_event: 'the options of sockets are fixed',
-  ignore_global_conn_limit: 'frontend.tcp.maxConnections limits connections',
-  bypass_overload_manager: 'there is no overload manager',
+  metadata: "the gateway's listeners have no metadata",
+  udp_listener_config: 'configure a UDP listener: docs/udp.md',
+  api_listener: "the gateway's listeners need a port",
+  max_connections_to_accept_per_socket_event: "the gateway's socket options are fixed",
+  ignore_global_conn_limit: 'configure frontend.tcp.maxConnections to limit connections',
+  bypass_overload_manager: 'the gateway has no overload manager',
 }

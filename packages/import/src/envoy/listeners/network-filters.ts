@@ -11,7 +11,7 @@ import type { HttpFilter } from '../filters/http-filters.ts'
 export function guardsOfChain({ field, guards, tls }: FilterChain, facts: FilterContext): HttpFilter[] {
   const filters = guards.map(({ kind, config }): HttpFilter => {
     const effect: FilterEffect =
-      kind === 'rbac' ? rbac(config, facts) : closing(config, kind, 'it may protect its connections')
+      kind === 'rbac' ? rbac(config, facts) : closing(config, kind, 'the filter may restrict access')
     return { name: '', kind: `network ${kind}`, config, effect, isDisabled: false }
   })
   const expression = tls?.denial ?? null

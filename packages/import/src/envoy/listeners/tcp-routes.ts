@@ -8,12 +8,15 @@ import { memberAt } from '../messages/message.ts'
 export function tcpRoute({ config, names, guards }: FilterChain, clusters: Clusters): object {
   for (const [name, note] of Object.entries(NOTES)) memberAt(config, name)?.notCarried(note)
   const tunnel = memberAt(config, 'tunneling_config')
-  tunnel?.notCarried('a tunnel is a policy of the backend: its connections are closed until you write it')
+  tunnel?.notCarried('configure a tunnel policy for the backend; connections of this proxy are closed until then')
   for (const { config: guard } of guards)
-    guard.notCarried('it may protect its connections; they are closed until you replace it', true)
+    guard.notCarried(
+      'the filter may restrict access; connections of this proxy are closed until you configure a replacement',
+      true,
+    )
   const found = destinationsOf(config, clusters)
   const isOpen = tunnel === null && guards.length === 0 && memberAt(config, 'metadata_match') === null
-  if (typeof found === 'string') config.get('@type')?.notCarried(`${found}; its connections are closed`)
+  if (typeof found === 'string') config.get('@type')?.notCarried(`${found}; connections of this proxy are closed`)
   const backends =
     typeof found === 'string' || !isOpen
       ? []
@@ -27,16 +30,16 @@ export function tcpRoute({ config, names, guards }: FilterChain, clusters: Clust
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
-  access_log: 'docs/logs-and-metrics.md',
-  access_log_options: 'docs/logs-and-metrics.md',
-  idle_timeout: 'connections have no idle limit',
-  downstream_idle_timeout: 'connections have no idle limit',
-  upstream_idle_timeout: 'connections have no idle limit',
-  max_downstream_connection_duration: 'connections have no limit of time',
-  max_connect_attempts: 'up to three addresses are tried',
-  hash_policy: 'backends are chosen at random by weight',
-  metadata_match: 'backends have no subsets: its connections are closed',
-  backoff_options: 'there is no pause between addresses',
-  on_demand: 'clusters do not come from a control plane',
+  stat_prefix: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  access_log: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  access_log_options: 'configure logs and metrics in the gateway: docs/logs-and-metrics.md',
+  idle_timeout: 'the gateway has no idle time limit for TCP connections',
+  downstream_idle_timeout: 'the gateway has no idle time limit for TCP connections',
+  upstream_idle_timeout: 'the gateway has no idle time limit for TCP connections',
+  max_downstream_connection_duration: 'the gateway has no time limit for TCP connections',
+  max_connect_attempts: 'the gateway tries up to three addresses',
+  hash_policy: 'the gateway chooses backends at random, by weight',
+  metadata_match: "the gateway's backends have no subsets; connections of this proxy are closed",
+  backoff_options: 'the gateway does not wait between addresses',
+  on_demand: 'the gateway does not load clusters on demand',
 }

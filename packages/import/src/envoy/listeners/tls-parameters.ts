@@ -32,20 +32,25 @@ export function readTlsParameters(field: Field | null): TlsParameters {
       const [ciphers, curves] = ['cipher_suites', 'ecdh_curves'].map((name) => memberAt(field, name))
       noteList(ciphers ?? null, { names: suites, isCarried, isProtection: true })
       noteList(curves ?? null, { names: groups, isCarried, isProtection: false })
-      memberAt(field, 'signature_algorithms')?.notCarried('the algorithms of signatures are fixed')
-      memberAt(field, 'compliance_policies')?.notCarried('versions and suites are set one by one', true)
+      memberAt(field, 'signature_algorithms')?.notCarried("the gateway's signature algorithms are fixed")
+      memberAt(field, 'compliance_policies')?.notCarried(
+        'the gateway has no compliance policies; configure versions and cipher suites in frontend.tls',
+        true,
+      )
     },
   }
 }
 
-const DIFFERENT = 'frontend.tls is for all listeners, and the filter chains differ'
+const DIFFERENT = 'frontend.tls applies to all listeners, and the filter chains have different values'
 
 function noteVersions(minimum: Field | null, maximum: Field | null, isCarried: boolean): void {
   const [oldest, newest] = [minimum, maximum].map((each) => each?.text?.toUpperCase() ?? '')
-  if (oldest === 'TLSV1_0' || oldest === 'TLSV1_1') minimum?.changed('versions before 1.2 are not supported')
+  if (oldest === 'TLSV1_0' || oldest === 'TLSV1_1')
+    minimum?.changed('the gateway does not support TLS versions before 1.2')
   else if (isCarried || oldest !== 'TLSV1_3') minimum?.carried()
   else minimum?.notCarried(DIFFERENT, true)
-  if (newest === 'TLSV1_0' || newest === 'TLSV1_1') maximum?.notCarried('versions before 1.2 are not supported')
+  if (newest === 'TLSV1_0' || newest === 'TLSV1_1')
+    maximum?.notCarried('the gateway does not support TLS versions before 1.2')
   else if (isCarried || newest !== 'TLSV1_2') maximum?.carried()
   else maximum?.notCarried(DIFFERENT)
 }
@@ -59,8 +64,9 @@ interface ListNote {
 function noteList(list: Field | null, { names, isCarried, isProtection }: ListNote): void {
   if (list === null) return
   if (!isCarried) list.notCarried(DIFFERENT, isProtection)
-  else if (names === null || names.length === 0) list.notCarried('none of them is supported', isProtection)
-  else list.changed('those that are supported, in their order')
+  else if (names === null || names.length === 0)
+    list.notCarried('the gateway supports none of the listed values', isProtection)
+  else list.changed('the importer kept the values that the gateway supports, in their order')
 }
 
 /** The TLS 1.3 suites, which are always allowed, because Envoy cannot disable them. */

@@ -34,12 +34,14 @@ export function listenAddress(address: Field | null): ListenAddress | string {
   const [host, port, protocol, both] = ['address', 'port_value', 'protocol', 'ipv4_compat'].map((name) =>
     memberAt(socket, name),
   )
-  if (protocol != null && protocol.text?.toUpperCase() !== 'TCP') return 'it is not a TCP port: docs/udp.md'
+  if (protocol != null && protocol.text?.toUpperCase() !== 'TCP') return 'the address is not a TCP port: docs/udp.md'
   const number = port?.number ?? 0
-  if (!Number.isInteger(number) || number < 1 || number > 65_535) return 'its address is not a TCP port'
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) return 'the address has no valid TCP port'
   for (const each of [host, port, protocol, both]) each?.carried()
   const text = host?.text ?? ''
   if (['', '0.0.0.0', '::', '*'].includes(text)) return { port: number, address: null }
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text) || text.includes(':')) return { port: number, address: text }
-  return text === 'localhost' ? { port: number, address: '127.0.0.1' } : 'its address is a name'
+  return text === 'localhost'
+    ? { port: number, address: '127.0.0.1' }
+    : 'the address is a name instead of an IP address'
 }

@@ -49,7 +49,7 @@ function testOf(matcher: Field): TextTest | string | null {
     const text = memberAt(matcher, name)?.text
     if (text != null) return { regex: start + escapeRegex(text) + end }
   }
-  return memberAt(matcher, 'range_match') === null ? null : 'ranges of numbers cannot be compared'
+  return memberAt(matcher, 'range_match') === null ? null : 'the gateway cannot compare ranges of numbers'
 }
 
 const OLD_PARTS = [

@@ -26,7 +26,7 @@ export function readHeaderChanges(owner: Field | null, secrets: SecretVariables)
 export function removal(side: Side, field: Field): Handler[] {
   const name = (field.text ?? '').toLowerCase()
   if (!isUsable(name)) {
-    field.notCarried('the gateway sends it, or it is no header')
+    field.notCarried('the header name is not valid, or the gateway sets this header itself')
     return []
   }
   field.carried()
@@ -47,22 +47,25 @@ export function readHeaderOption(side: Side, option: Field, secrets: SecretVaria
   memberAt(option, 'keep_empty_value')?.carried()
   if (name === 'host' || name === ':authority') return newHost(side, option, text)
   if (!isUsable(name) || /[^\x20-\x7e]/.test(text) || text.length > 4_096) {
-    option.notCarried('the gateway sends it, or it is no header')
+    option.notCarried('the header name is not valid, or the gateway sets this header itself')
     return []
   }
   if (text === '' && memberAt(option, 'keep_empty_value')?.isTrue !== true) {
-    option.notCarried('it has no value, so Envoy does not send it either')
+    option.notCarried('the header has no value, so Envoy does not send the header')
     return []
   }
   const literal = literalText(text)
   const expression = textExpression(text)
   if (expression === null || (literal === null && side === 'response')) {
     const isRemoved = action.startsWith('OVERWRITE')
-    option.notCarried(`its value has parts that are not known${isRemoved ? '; the header is removed' : ''}`, isRemoved)
+    option.notCarried(
+      `the value contains unknown command operators${isRemoved ? '; the header is removed' : ''}`,
+      isRemoved,
+    )
     return isRemoved ? removalOf(side, option, name) : []
   }
   const found = literal === null ? expression : secretOr(literal, name, value ?? option, secrets)
-  if (typeof found === 'object') option.changed(`its value is taken from the variable ${found.name}`)
+  if (typeof found === 'object') option.changed(`the value is taken from the environment variable ${found.name}`)
   else option.carried()
   return [change(side, option, (state) => withHeader(state, { side, name, action, value: found, literal }))]
 }
@@ -139,14 +142,14 @@ function change(side: Side, field: Field, apply: (state: State) => State): Handl
     const next = apply(state)
     const names = new Set(next[side].map(({ name }) => name))
     if (names.size < MOST_CHANGES && next[side].length <= MOST_CHANGES * 2) return next
-    field.notCarried('a route changes at most 15 headers', true)
+    field.notCarried('a route can change at most 15 headers', true)
     return state
   })
 }
 
 function newHost(side: Side, option: Field, text: string): Handler[] {
   if (side === 'response' || hostPortOf(text, 80) === null) {
-    option.notCarried('the Host is not a host name')
+    option.notCarried('the new Host is not a valid hostname')
     return []
   }
   option.carried()

@@ -28,11 +28,11 @@ function readPath(match: Field | null): { path: Condition; matchedPath: string |
     memberAt(match, name),
   )
   const found = (field: Field, path: PathCondition | null, matchedPath: string | null) => {
-    if (path === null) field.notCarried('the path cannot be compared')
+    if (path === null) field.notCarried('the gateway cannot compare the path')
     else field.carried()
     const kind: Condition =
       path === null
-        ? { kind: 'unknown', why: 'the path cannot be compared' }
+        ? { kind: 'unknown', why: 'the gateway cannot compare the path' }
         : { kind: 'path', path: isCaseless ? anyCase(path) : path }
     return { path: kind, matchedPath }
   }
@@ -60,7 +60,7 @@ function readPath(match: Field | null): { path: Condition; matchedPath: string |
   return { path: memberAt(match, 'connect_matcher') === null ? NO_PATH : method, matchedPath: null }
 }
 
-const NO_PATH: Condition = { kind: 'unknown', why: 'the kind of match has no counterpart' }
+const NO_PATH: Condition = { kind: 'unknown', why: 'the kind of path match has no counterpart' }
 
 /**
  * Returns a condition for paths that begin with the literal start of a path template; null when there is no template.
@@ -99,8 +99,8 @@ function readFraction(match: Field | null): Condition {
   const fraction = memberAt(match, 'runtime_fraction')
   const percent = runtimePercentOf(fraction, 100)
   if (fraction !== null) {
-    const word = percent >= 50 ? 'all of its requests' : 'none of its requests'
-    fraction.changed(`the route takes ${word}: weights of backends share requests`)
+    const word = percent >= 50 ? 'all matching requests' : 'no requests'
+    fraction.changed(`the imported route takes ${word}; use weights of backends to divide requests`)
   }
   return { kind: 'always', value: percent >= 50 }
 }

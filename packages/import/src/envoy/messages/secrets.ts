@@ -18,7 +18,7 @@ export function fileOf(source: Field | null): string | null {
   const file = memberAt(source, 'filename')
   const text = file?.text ?? ''
   if (file === null || !/^[\x20-\x7e]{1,1000}$/.test(text)) return null
-  file.carried('copy the file, or correct the path')
+  file.carried('copy the file to this path, or change the path')
   return text
 }
 

@@ -35,9 +35,11 @@ export function regexTest(regex: string): TextTest | string {
 
 function textTest(test: TextTest): TextTest | string {
   if ('exact' in test) {
-    return /[^\x20-\x7e]/.test(test.exact) || test.exact.length > 4_096 ? 'the text has odd characters' : test
+    return /[^\x20-\x7e]/.test(test.exact) || test.exact.length > 4_096
+      ? 'the text is too long or contains unsupported characters'
+      : test
   }
-  return isRegex(test.regex) ? test : 'the pattern is not RE2, or is too long'
+  return isRegex(test.regex) ? test : 'the pattern is not valid RE2 syntax, or is too long'
 }
 
 /** Returns a comparison as a CEL expression; `text` is the expression that is compared. */

@@ -26,20 +26,23 @@ export function trustOf(common: Field | null, secrets: Secrets): Trust | null {
   const authorities = memberAt(context, 'trusted_ca')
   const path = memberAt(authorities, 'filename')
   memberAt(context, 'system_root_certs')?.carried()
-  if (SYSTEM_STORES.includes(path?.text ?? '')) path?.carried('the trust store of the system')
+  if (SYSTEM_STORES.includes(path?.text ?? '')) path?.carried('the gateway uses the trust store of the system')
   const file = SYSTEM_STORES.includes(path?.text ?? '') ? null : fileOf(authorities)
   if (authorities !== null && path === null)
-    authorities.notCarried('write the authorities to a file: docs/policies/backend-tls.md', true)
+    authorities.notCarried(
+      'the gateway reads certificate authorities from a file; write them to a file: docs/policies/backend-tls.md',
+      true,
+    )
   const names = subjectTests(context).flatMap(({ field, test }) => {
     if (typeof test !== 'string' && 'exact' in test && test.exact.length <= 256) {
       field.carried()
       return [test.exact]
     }
-    field.notCarried('names are compared as they are; the name of the backend is verified', true)
+    field.notCarried('the gateway compares names literally; only the name of the backend is verified', true)
     return []
   })
   for (const name of UNSUPPORTED)
-    memberAt(context, name)?.notCarried('certificates are verified by chain and name', true)
+    memberAt(context, name)?.notCarried('the gateway verifies certificates only by chain and name', true)
   return { file, names: names.slice(0, 16) }
 }
 
@@ -78,9 +81,12 @@ export function validationContext(common: Field | null, secrets: Secrets): Field
   const found = memberAt(secret, 'validation_context')
   if (found !== null) {
     reference?.carried()
-    memberAt(combined, 'default_validation_context')?.notCarried('the secret is used alone', true)
+    memberAt(combined, 'default_validation_context')?.notCarried(
+      'the importer used the static secret and ignored this default',
+      true,
+    )
     return found
   }
-  reference?.notCarried('authorities come from a control plane', true)
+  reference?.notCarried('the certificate authorities come from a control plane', true)
   return memberAt(combined, 'default_validation_context')
 }

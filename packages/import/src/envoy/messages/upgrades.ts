@@ -8,11 +8,11 @@ export function readUpgrades(message: Field): Map<string, boolean> {
       const type = takeText(field, 'upgrade_type')?.toLowerCase() ?? ''
       const enabled = memberAt(field, 'enabled')
       enabled?.carried()
-      memberAt(field, 'filters')?.notCarried('upgrades pass the same filters', true)
+      memberAt(field, 'filters')?.notCarried('in the gateway, upgrades pass the same policies as other requests', true)
       const ended = memberAt(field, 'connect_config')
-      ended?.notCarried('the gateway opens no tunnels to a backend that no CONNECT names: the upgrade is refused')
+      ended?.notCarried('the gateway opens tunnels only to the host that CONNECT names, so the upgrade is refused')
       const isKnown = /^[a-z][a-z0-9-]{0,31}$/.test(type) && type !== 'connect-udp'
-      if (!isKnown) memberAt(field, 'upgrade_type')?.notCarried('the upgrade is refused')
+      if (!isKnown) memberAt(field, 'upgrade_type')?.notCarried('the gateway refuses this upgrade')
       return isKnown ? [[type, ended === null && enabled?.text !== 'false']] : []
     }),
   )

@@ -35,11 +35,11 @@ export function readRedirect(redirect: Field, directive: Directive, { port, matc
   memberAt(redirect, 'scheme_redirect')?.carried()
   const isScheme = scheme === undefined || scheme === 'http' || scheme === 'https'
   if (path === null || authority === null || !isScheme) {
-    directive.notCarried('the address of the redirect has no counterpart; its requests get 501')
+    directive.notCarried('the new address has no counterpart; matching requests get 501')
     return notImported(directive)
   }
   if (scheme !== undefined && authority === undefined && port !== 80 && port !== 443)
-    memberAt(redirect, 'https_redirect')?.changed('without the port of the Host')
+    memberAt(redirect, 'https_redirect')?.changed('the redirect leaves out the port of the Host')
   const target =
     'expression' in path
       ? { location: `${originExpression(scheme, authority)} + ${path.expression}`, status }

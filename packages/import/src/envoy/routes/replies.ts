@@ -10,7 +10,7 @@ export function readDirectResponse(response: Field, directive: Directive): Handl
   const status = memberAt(response, 'status')
   const code = status?.number ?? 0
   if (!Number.isInteger(code) || code < 200 || code > 599) {
-    status?.notCarried('the status of a response is 200 to 599; its requests get 501')
+    status?.notCarried('the gateway responds only with a status from 200 to 599; matching requests get 501')
     return notImported(directive)
   }
   status?.carried()
@@ -18,7 +18,7 @@ export function readDirectResponse(response: Field, directive: Directive): Handl
   const text = inlineTextOf(source)
   const isUsable = text !== null && text.length <= LONGEST_BODY
   if (isUsable) source?.carried()
-  else source?.notCarried('only texts of up to 4096 characters are carried')
+  else source?.notCarried('the body is not a text of at most 4096 characters')
   const body = isUsable && text !== '' ? { body: text, headers: [{ name: 'content-type', value: 'text/plain' }] } : {}
   return final((state) => statusReply(directive, code, state, body))
 }

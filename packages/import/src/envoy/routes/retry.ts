@@ -28,7 +28,7 @@ export function readRetry(policy: Field | null): RetryPolicies {
   for (const [name, note] of Object.entries(NOTES)) memberAt(policy, name)?.notCarried(note)
   const timeout = memberAt(policy, 'per_try_timeout')
   const seconds = secondsOf(timeout)
-  timeout?.changed('until the headers of the response')
+  timeout?.changed('the time limit applies until the headers of the response')
   const attemptSeconds = seconds === 0 ? null : seconds
   const [causes, count] = [memberAt(policy, 'retry_on'), memberAt(policy, 'num_retries')]
   const words = (causes?.text ?? '').split(',').map((word) => word.trim())
@@ -40,21 +40,24 @@ export function readRetry(policy: Field | null): RetryPolicies {
     if (isListed && code >= 400 && code <= 599) {
       codes.add(code)
       each.carried()
-    } else each.notCarried(isListed ? 'only codes from 400 to 599 are retried' : 'retry_on does not name them')
+    } else
+      each.notCarried(
+        isListed ? 'only codes from 400 to 599 are retried' : 'retry_on does not name retriable-status-codes',
+      )
   }
   const known = words.filter((word) => word in CODES || word === 'retriable-status-codes')
   if (known.length === 0) {
-    causes?.notCarried('none of these causes is known')
+    causes?.notCarried('none of these retry causes has a counterpart')
     return { retry: undefined, attemptSeconds }
   }
   const lost = words.filter((word) => word !== '' && !known.includes(word))
-  const suffix = lost.length === 0 ? '' : `; without ${lost.join(', ').slice(0, 80)}`
-  causes?.changed(`lost connections are retried for idempotent methods alone${suffix}`)
+  const suffix = lost.length === 0 ? '' : `; the importer ignores ${lost.join(', ').slice(0, 80)}`
+  causes?.changed(`only requests with idempotent methods are retried after a lost connection${suffix}`)
   count?.carried()
   const attempts = Math.min(count?.number ?? 1, 255)
   if (attempts < 1) return { retry: undefined, attemptSeconds }
   const base = memberAt(policy, 'retry_back_off', 'base_interval')
-  base?.changed('the pause is the same before each retry')
+  base?.changed('the gateway waits for the same time before each retry')
   const pause = secondsOf(base)
   return {
     retry: withoutAbsent({
@@ -67,12 +70,12 @@ export function readRetry(policy: Field | null): RetryPolicies {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  per_try_idle_timeout: 'attempts have one time limit',
-  retry_priority: 'there are no priorities',
-  retry_host_predicate: 'a retry goes to another address if there is one',
-  host_selection_retry_max_attempts: 'a retry goes to another address if there is one',
-  retriable_headers: 'headers do not cause a retry',
-  retriable_request_headers: 'all requests of the route are retried',
-  rate_limited_retry_back_off: 'headers do not decide about the pause',
-  retry_options_predicates: 'the options of a retry are those of the first attempt',
+  per_try_idle_timeout: 'the gateway has one time limit for each attempt',
+  retry_priority: 'the gateway has no priorities',
+  retry_host_predicate: 'the gateway sends a retry to another address if there is one',
+  host_selection_retry_max_attempts: 'the gateway sends a retry to another address if there is one',
+  retriable_headers: 'the gateway does not retry because of headers',
+  retriable_request_headers: 'the gateway retries all requests of the route',
+  rate_limited_retry_back_off: 'the gateway ignores headers about the wait before a retry',
+  retry_options_predicates: 'the gateway retries with the options of the first attempt',
 }

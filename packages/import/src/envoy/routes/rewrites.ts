@@ -20,11 +20,11 @@ export function rewritesOf(route: Field, matchedPath: string | null): Rewrites |
   const [prefix, regex, template] = ['prefix_rewrite', 'regex_rewrite', 'path_rewrite_policy'].map((name) =>
     memberAt(route, name),
   )
-  if (template != null) return 'a rewrite by a template has no counterpart'
+  if (template != null) return 'a path rewrite by a template has no counterpart'
   const handlers = [...host.handlers]
   if (prefix != null) {
     const path = pathAfterRewrite(prefix.text ?? '', matchedPath)
-    if (path === null) return 'the new path has odd characters'
+    if (path === null) return 'the new path contains unsupported characters'
     prefix.carried()
     handlers.push(effect((state) => ({ ...state, path })))
   }
@@ -51,7 +51,7 @@ export function regexExpression(rewrite: Field): string | null {
   const [regex, substitution] = [pattern?.text ?? '', text?.text ?? '']
   if (!isRegex(regex) || /[^\x20-\x7e]/.test(substitution)) return null
   if (regex.startsWith('^')) pattern?.carried()
-  else pattern?.changed('the first match is replaced')
+  else pattern?.changed('the gateway replaces only the first match')
   text?.carried()
   // Groups are `$1` in replacements of the gateway, and `$$` is a dollar sign.
   const replacement = substitution
@@ -72,15 +72,15 @@ function hostOf(route: Field): HostRewrite | string {
   const [literal, header, pattern] = ['host_rewrite_literal', 'host_rewrite_header', 'host_rewrite_path_regex'].map(
     (name) => memberAt(route, name),
   )
-  if (pattern != null) return 'the Host is a part of the path'
+  if (pattern != null) return 'the rewrite makes a part of the path the new Host, which has no counterpart'
   if (literal != null) {
-    if (hostPortOf(literal.text ?? '', 80) === null) return 'the new Host is not a host name'
+    if (hostPortOf(literal.text ?? '', 80) === null) return 'the new Host is not a valid hostname'
     literal.carried()
     return { handlers: [], policies: { urlRewrite: { authority: { full: literal.text } } } }
   }
   if (header != null) {
     const name = header.text?.toLowerCase() ?? ''
-    if (!/^[\w-]+$/.test(name)) return 'the header with the Host has no valid name'
+    if (!/^[\w-]+$/.test(name)) return 'the name of the header with the new Host is not valid'
     header.carried()
     const change = { name: ':authority', value: `request.headers[${JSON.stringify(name)}]`, when: null }
     return {
@@ -89,7 +89,8 @@ function hostOf(route: Field): HostRewrite | string {
     }
   }
   const automatic = memberAt(route, 'auto_host_rewrite')
-  if (automatic?.isTrue === true) automatic.changed('the Host has the port of the backend, unless it is the usual one')
+  if (automatic?.isTrue === true)
+    automatic.changed('the new Host contains the port of the backend, unless it is the default port')
   else automatic?.carried()
   return { handlers: [], policies: { hostRewrite: { mode: automatic?.isTrue === true ? 'Auto' : 'None' } } }
 }

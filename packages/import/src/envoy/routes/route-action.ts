@@ -41,12 +41,12 @@ export function readRouteAction(route: Field, context: ActionContext): Handler[]
   const notes = noteRouteAction(route)
   const why = typeof found === 'string' ? found : notes
   if (typeof found === 'string' || notes !== null) {
-    directive.notCarried(`${why}; its requests get 501`)
+    directive.notCarried(`${why}; matching requests get 501`)
     return [notImported(directive)]
   }
   const rewrites = rewritesOf(route, context.matchedPath)
   if (typeof rewrites === 'string') {
-    directive.notCarried(`${rewrites}; its requests get 501`)
+    directive.notCarried(`${rewrites}; matching requests get 501`)
     return [notImported(directive)]
   }
   const [host] = parents

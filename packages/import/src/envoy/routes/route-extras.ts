@@ -8,20 +8,20 @@ import type { Services } from '../clusters/services.ts'
 export function mirrorPolicy(level: Field | null, services: Services): object | undefined {
   const found = listAt(level, 'request_mirror_policies').flatMap((field) => {
     const cluster = memberAt(field, 'cluster')
-    const reference = cluster === null ? 'the copies have no cluster' : services.refOf(cluster.text ?? '')
+    const reference = cluster === null ? 'the mirror policy has no cluster' : services.refOf(cluster.text ?? '')
     for (const name of [
       'trace_sampled',
       'disable_shadow_host_suffix_append',
       'request_headers_mutations',
       'host_rewrite_literal',
     ])
-      memberAt(field, name)?.notCarried('copies are as the request, without credentials')
-    memberAt(field, 'cluster_header')?.notCarried('a policy names its backend')
+      memberAt(field, name)?.notCarried("copies have the request's headers, without credentials")
+    memberAt(field, 'cluster_header')?.notCarried("the gateway's mirror policy names its backend in the config")
     if (typeof reference === 'string') {
       cluster?.notCarried(reference)
       return []
     }
-    cluster?.changed('without credentials, and with the Host as it is')
+    cluster?.changed('the gateway sends copies without credentials, and with an unchanged Host')
     const fraction = memberAt(field, 'runtime_fraction')
     const percentage = runtimePercentOf(fraction, 100)
     takeText(fraction, 'runtime_key')
@@ -43,11 +43,11 @@ export function sessionPolicy(route: Field): object | undefined {
     const name = memberAt(cookie, 'name')?.text ?? ''
     if (cookie === null || found !== undefined || !/^[\w-]{1,128}$/.test(name)) {
       field.notCarried(
-        'a cookie or a header of the gateway keeps clients: docs/policies/traffic-session-persistence.md',
+        'configure a sessionPersistence policy, which uses a cookie or a header: docs/policies/traffic-session-persistence.md',
       )
       continue
     }
-    field.changed('the gateway chooses the value of the cookie')
+    field.changed("the gateway chooses the cookie's value")
     const seconds = secondsOf(memberAt(cookie, 'ttl'))
     const lasts = seconds !== null && seconds > 0
     found = withoutAbsent({

@@ -8,22 +8,22 @@ import { memberAt } from '../messages/message.ts'
 export function noteRouteAction(route: Field): string | null {
   for (const [name, note] of Object.entries(NOTES)) memberAt(route, name)?.notCarried(note)
   if (memberAt(route, 'metadata_match') === null) return null
-  return 'it chooses a subset of the endpoints'
+  return 'the route chooses a subset of the endpoints, and the gateway has no subsets'
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  idle_timeout: 'frontend.http has limits of idle connections',
-  cluster_not_found_response_code: 'all clusters are known',
-  metadata_match: 'backends have no subsets',
-  internal_redirect_policy: 'redirects of backends reach the client',
-  internal_redirect_action: 'redirects of backends reach the client',
-  max_internal_redirects: 'redirects of backends reach the client',
-  max_stream_duration: 'timeouts.request limits a request: docs/policies/traffic-timeouts.md',
-  max_grpc_timeout: 'grpc-timeout does not limit requests',
-  grpc_timeout_offset: 'grpc-timeout does not limit requests',
-  hedge_policy: 'requests are not sent twice at once',
-  priority: 'there are no priorities',
-  flush_timeout: 'the response is sent as fast as the client reads',
-  early_data_policy: 'early data is not accepted',
-  retry_policy_typed_config: 'write a retry policy: docs/policies/traffic-retry.md',
+  idle_timeout: 'configure limits of idle connections in frontend.http',
+  cluster_not_found_response_code: 'the gateway knows all clusters when it loads the config',
+  metadata_match: "the gateway's backends have no subsets",
+  internal_redirect_policy: 'the gateway sends redirects of backends to the client',
+  internal_redirect_action: 'the gateway sends redirects of backends to the client',
+  max_internal_redirects: 'the gateway sends redirects of backends to the client',
+  max_stream_duration: 'configure timeouts.request to limit a request: docs/policies/traffic-timeouts.md',
+  max_grpc_timeout: 'the gateway ignores grpc-timeout',
+  grpc_timeout_offset: 'the gateway ignores grpc-timeout',
+  hedge_policy: 'the gateway does not hedge requests',
+  priority: 'the gateway has no priorities',
+  flush_timeout: 'the gateway has no time limit for clients that read a response slowly',
+  early_data_policy: 'the gateway does not accept TLS early data',
+  retry_policy_typed_config: 'configure a retry policy: docs/policies/traffic-retry.md',
 }

@@ -46,7 +46,7 @@ export function entriesOfRoute(field: Field, context: RouteContext): Entry[] {
   return entries.map((entry) => ({
     ...entry,
     refused: (why) => {
-      directive.notCarried(`${why}; its requests go on`, true)
+      directive.notCarried(`${why}; matching requests continue with the next rule`, true)
       return null
     },
   }))
@@ -77,7 +77,7 @@ function actionHandlers(field: Field, { context, directive, text, matchedPath }:
       parents: [host, table],
     })
   }
-  directive.notCarried('the kind of action has no counterpart; its requests get 501')
+  directive.notCarried('the kind of action has no counterpart; matching requests get 501')
   return [notImported(directive)]
 }
 
@@ -96,12 +96,12 @@ function httpsRedirect(host: Field): Handler {
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  metadata: 'routes have no metadata',
-  decorator: 'spans have names of their own: docs/tracing.md',
-  tracing: 'docs/tracing.md',
-  stat_prefix: 'metrics have other names: docs/logs-and-metrics.md',
-  per_request_buffer_limit_bytes: 'bodies stream',
-  request_body_buffer_limit: 'bodies stream',
+  metadata: "the gateway's routes have no metadata",
+  decorator: "the gateway's spans have fixed names: docs/tracing.md",
+  tracing: 'configure tracing in frontend.tracing: docs/tracing.md',
+  stat_prefix: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  per_request_buffer_limit_bytes: 'the gateway streams bodies instead of buffering them',
+  request_body_buffer_limit: 'the gateway streams bodies instead of buffering them',
   filter_action: 'the kind of action has no counterpart',
   non_forwarding_action: 'the kind of action has no counterpart',
 }

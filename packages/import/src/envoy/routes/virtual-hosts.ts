@@ -36,7 +36,7 @@ export function rulesOfTable(table: Field, given: Omit<RouteContext, 'table' | '
   const rules = groups.flatMap(({ host, conditions }) => {
     const condition: Condition = { kind: 'any', of: conditions }
     const domains = memberAt(host, 'domains') ?? host
-    const text = `${memberAt(host, 'name')?.text ?? ''}: no other route fits`
+    const text = `${memberAt(host, 'name')?.text ?? ''}: no route matches`
     const statement = { ...directiveOf(domains, 'virtual_host'), text }
     const entries = listAt(host, 'routes').flatMap((route) => entriesOfRoute(route, { ...context, table, host }))
     const end = entriesOf(
@@ -69,10 +69,10 @@ function hostEntries(host: Field): HostEntry[] {
   return listAt(host, 'domains').flatMap((field) => {
     const found = readDomain(field.text ?? '')
     if (found === null) {
-      field.notCarried('it is not a host name')
+      field.notCarried('the value is not a valid hostname')
       return []
     }
-    field.carried(found.condition.kind === 'always' ? '' : 'with any port in the Host')
+    field.carried(found.condition.kind === 'always' ? '' : 'the gateway ignores the port of the Host')
     return [{ host, ...found }]
   })
 }
@@ -85,22 +85,22 @@ function noteTable(table: Field): void {
 }
 
 const HOST_NOTES: Readonly<Record<string, string>> = {
-  matcher: 'a tree of matchers has no counterpart: its requests get 404',
-  virtual_clusters: 'metrics have other names: docs/logs-and-metrics.md',
-  include_request_attempt_count: 'retries have x-retry-attempt',
-  include_attempt_count_in_response: 'the access log has the number of retries',
-  hedge_policy: 'requests are not sent twice at once',
-  per_request_buffer_limit_bytes: 'bodies stream',
-  request_body_buffer_limit: 'bodies stream',
-  metadata: 'routes have no metadata',
-  retry_policy_typed_config: 'write a retry policy: docs/policies/traffic-retry.md',
+  matcher: 'a matcher tree has no counterpart; its requests get 404',
+  virtual_clusters: "the gateway's metrics have fixed names: docs/logs-and-metrics.md",
+  include_request_attempt_count: 'the gateway sends x-retry-attempt with retries',
+  include_attempt_count_in_response: 'the gateway writes the number of retries to its access log',
+  hedge_policy: 'the gateway does not hedge requests',
+  per_request_buffer_limit_bytes: 'the gateway streams bodies instead of buffering them',
+  request_body_buffer_limit: 'the gateway streams bodies instead of buffering them',
+  metadata: "the gateway's routes have no metadata",
+  retry_policy_typed_config: 'configure a retry policy: docs/policies/traffic-retry.md',
 }
 
 const TABLE_NOTES: Readonly<Record<string, string>> = {
-  vhds: 'virtual hosts come from a control plane',
-  internal_only_headers: 'write a transformation that removes the headers',
-  cluster_specifier_plugins: 'a route names its backends',
-  max_direct_response_body_size_bytes: 'a body has up to 4096 characters',
-  ignore_path_parameters_in_path_matching: 'paths are compared as they are',
-  metadata: 'routes have no metadata',
+  vhds: 'the virtual hosts come from a control plane',
+  internal_only_headers: 'configure a transformation that removes the headers',
+  cluster_specifier_plugins: "the gateway's routes name their backends in the config",
+  max_direct_response_body_size_bytes: "the gateway's direct responses have at most 4096 characters",
+  ignore_path_parameters_in_path_matching: 'the gateway compares whole paths, including parameters',
+  metadata: "the gateway's routes have no metadata",
 }

@@ -7,13 +7,13 @@ export function readAcl(plugin: Plugin, { consumers }: Surroundings): ReadPlugin
   const { config } = plugin
   const [allow, deny] = [config.first('allow', 'whitelist'), config.first('deny', 'blacklist')]
   const [allowed, denied] = [textsOf(allow), textsOf(deny)]
-  if (allowed.length === 0 && denied.length === 0) return closes(plugin, 'it names no groups')
+  if (allowed.length === 0 && denied.length === 0) return closes(plugin, 'the plugin names no groups')
   for (const each of [allow, deny]) each?.carried()
   const hide = config.get('hide_groups_header')
   if (hide?.isTrue === true) hide.carried()
-  else (hide ?? config.field).changed('without x-consumer-groups')
-  config.get('include_consumer_groups')?.notCarried('groups are those of acls')
-  config.get('always_use_authenticated_groups')?.carried('groups are those of acls')
+  else (hide ?? config.field).changed('the gateway does not send x-consumer-groups')
+  config.get('include_consumer_groups')?.notCarried('the gateway reads only groups that acls define')
+  config.get('always_use_authenticated_groups')?.carried('the gateway reads only groups that acls define')
   const some = consumers.filter(({ groups }) =>
     groups.some((group) => (allowed.length > 0 ? allowed : denied).includes(group)),
   )

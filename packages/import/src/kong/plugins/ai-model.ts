@@ -32,8 +32,9 @@ export function readModel(get: (name: string) => Field | null, variables: Variab
   const [vendor, name, options] = ['provider', 'name', 'options'].map((each) => model?.get(each) ?? null)
   const provider = PROVIDERS[vendor?.text ?? '']
   if (vendor?.text == null || provider === undefined)
-    return `no provider for ${(vendor?.text ?? 'a model without one').slice(0, 40)}`
-  if (JSON.stringify([model?.plain, auth?.plain]).includes('$(')) return 'its model is a template of the request'
+    return `the gateway has no provider for ${(vendor?.text ?? 'a model without one').slice(0, 40)}`
+  if (JSON.stringify([model?.plain, auth?.plain]).includes('$('))
+    return 'the model or credential is a template of the request'
   const server = serverOf(vendor.text, options ?? null)
   if (typeof server === 'string') return server
   const credential = credentialOf(auth, provider, variables)
@@ -46,7 +47,7 @@ export function readModel(get: (name: string) => Field | null, variables: Variab
     policies: withoutAbsent({ auth: credential ?? undefined, tls: server.needsTls ? {} : undefined }),
     defaults: DEFAULTS.flatMap((field) => {
       const found = options?.get(field) ?? null
-      found?.carried('set when the client omits it')
+      found?.carried('the gateway sets the value when the client omits it')
       return found?.number == null ? [] : [{ field, value: found.number }]
     }),
   }
@@ -77,21 +78,21 @@ function membersOf(provider: string, name: string | null, options: Field | null)
 /** Reads the server in `upstream_url`; returns the reason as a string when the gateway cannot call the server. */
 function serverOf(vendor: string, options: Field | null): { members: object; needsTls: boolean } | string {
   const url = options?.get('upstream_url') ?? null
-  if (vendor === 'azure' && options?.get('azure_instance') == null) return 'azure_instance is required'
+  if (vendor === 'azure' && options?.get('azure_instance') == null) return 'the plugin has no azure_instance'
   if (url?.text == null)
-    return OWN_SERVERS.includes(vendor) ? 'upstream_url is required' : { members: {}, needsTls: false }
+    return OWN_SERVERS.includes(vendor) ? 'the plugin has no upstream_url' : { members: {}, needsTls: false }
   if (['azure', 'bedrock', 'gemini', 'cohere', 'huggingface'].includes(vendor))
-    return `the address of ${vendor} cannot be changed`
+    return `the gateway cannot change the address of ${vendor}`
   if (hasPlaceholder(url.text) || !URL.canParse(url.text)) return 'upstream_url is not a URL'
   const { protocol, hostname, port, pathname } = new URL(url.text)
   if (!/^https?:$/.test(protocol)) return 'upstream_url is not a URL for HTTP'
   const isTls = protocol === 'https:'
   const number = port === '' ? (isTls ? 443 : 80) : Number(port)
-  if (!isTls && number === 443) return 'plain text on port 443 is not possible here'
+  if (!isTls && number === 443) return 'the gateway cannot send plain text to port 443'
   const path = pathname.replace(/\/(chat\/completions|completions|messages|embeddings|responses)$/, '')
   const isUsual = ['/v1', '/', ''].includes(path) || (vendor === 'ollama' && path.startsWith('/api'))
   if (isUsual) url.carried()
-  else url.changed(`its path is ${path} and that of the request`)
+  else url.changed(`the path of provider requests is ${path} followed by the client's path`)
   return {
     needsTls: isTls && number !== 443,
     members: {
@@ -111,12 +112,12 @@ function credentialOf(auth: Field | null, provider: string, variables: Variables
   const [header, value, param, secret, place, override] = fields
   if (value?.text == null && secret?.text == null) {
     const own = auth.members.some(([name, field]) => /^(aws|azure|gcp)_/.test(name) && field.text !== null)
-    if (own) auth.changed('the identity of the machine is used: docs/cloud-credentials.md')
+    if (own) auth.changed('the gateway uses the identity of the machine: docs/cloud-credentials.md')
     else for (const each of fields) each?.carried()
     return null
   }
-  if (override?.isTrue === true) return 'clients may send a key of their own'
-  if (value?.text == null && place?.text === 'body') return 'its key is in bodies'
+  if (override?.isTrue === true) return 'the plugin allows clients to send their own key to the provider'
+  if (value?.text == null && place?.text === 'body') return 'the plugin sends the key in request bodies'
   for (const each of fields) each?.carried()
   const at = value?.text == null ? secret : value
   const text = at?.text ?? ''
@@ -131,9 +132,9 @@ function credentialOf(auth: Field | null, provider: string, variables: Variables
       : { header: { name: name === '' ? 'authorization' : name, ...(bearer !== '' && { prefix: 'Bearer ' }) } }
   const named = variables.ofText(key, 'example-key')
   if (named === null && (hasPlaceholder(key) || !/^[\x21-\x7e]([\x20-\x7e]{0,2046}[\x21-\x7e])?$/.test(key)))
-    return 'its key cannot be sent'
-  if (named !== null) at?.changed(`its value is taken from the variable ${named}`)
-  else at?.carried('a secret in plain text: put it into a variable (secretRef: { env: … })')
+    return 'the key contains characters that a header cannot have'
+  if (named !== null) at?.changed(`the value is taken from the environment variable ${named}`)
+  else at?.carried('the secret is in plain text; move it to an environment variable (secretRef: { env: … })')
   return {
     ...(named === null ? { key } : { secretRef: { env: named } }),
     ...(!isUsual && { location }),
@@ -149,7 +150,7 @@ const USUAL_HEADERS: Readonly<Record<string, string>> = {
 
 function markRest(options: Field | null): void {
   for (const name of ['anthropic_version', 'llama2_format', 'mistral_format'])
-    options?.get(name)?.carried('the format of the provider is used')
+    options?.get(name)?.carried('the gateway always uses the format of the provider')
   for (const name of ['input_cost', 'output_cost'])
-    options?.get(name)?.notCarried('costs follow the prices policy: docs/policies/backend-prices.md')
+    options?.get(name)?.notCarried('configure costs in a prices policy: docs/policies/backend-prices.md')
 }

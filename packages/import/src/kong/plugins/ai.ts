@@ -23,18 +23,20 @@ function withModel(
 function markOptions(get: (name: string) => Field | null): void {
   const type = get('route_type')
   if (type === null || type.text === 'llm/v1/chat') type?.carried()
-  else type.changed('the end of the path decides, such as /embeddings')
-  get('llm_format')?.carried('requests of all formats are accepted')
-  get('genai_category')?.carried('the end of the path decides')
-  get('max_request_body_size')?.notCarried('frontend.http.maxBufferSize: docs/policies/frontend-http.md')
-  get('model_name_header')?.notCarried('responses do not name the model in a header')
-  get('logging')?.notCarried('docs/logs-and-metrics.md')
-  markDefaults(get, { response_streaming: { value: 'allow', otherwise: 'clients decide about streams' } })
+  else type.changed('the end of the request path decides the kind of the request, such as /embeddings')
+  get('llm_format')?.carried('the gateway accepts requests of all formats')
+  get('genai_category')?.carried('the end of the request path decides the kind of the request')
+  get('max_request_body_size')?.notCarried('configure frontend.http.maxBufferSize: docs/policies/frontend-http.md')
+  get('model_name_header')?.notCarried('the gateway does not name the model in a response header')
+  get('logging')?.notCarried('configure logs and metrics in the gateway: docs/logs-and-metrics.md')
+  markDefaults(get, {
+    response_streaming: { value: 'allow', otherwise: 'the gateway lets clients decide whether a response streams' },
+  })
 }
 
 export function readAiProxy(plugin: Plugin, { variables }: Surroundings): ReadPlugin {
   const { config } = plugin
-  if (plugin.consumers !== null) return closes(plugin, 'a model for some consumers has no counterpart')
+  if (plugin.consumers !== null) return closes(plugin, 'a model for certain consumers has no counterpart')
   const model = readModel((name) => config.get(name), variables)
   if (typeof model === 'string') return closes(plugin, model)
   markOptions((name) => config.get(name))
@@ -47,7 +49,7 @@ export function readAiProxyAdvanced(plugin: Plugin, { variables }: Surroundings)
   const { config } = plugin
   const targets = config.get('targets')?.items ?? []
   if (plugin.consumers !== null || targets.length === 0 || targets.length > 8)
-    return closes(plugin, 'its targets have no counterpart')
+    return closes(plugin, 'the targets have no counterpart')
   const models: { model: Model; weight: number }[] = []
   for (const target of targets) {
     const model = readModel((name) => target.get(name), variables)
@@ -62,7 +64,11 @@ export function readAiProxyAdvanced(plugin: Plugin, { variables }: Surroundings)
   const isByPriority = algorithm?.text === 'priority'
   config
     .get('balancer')
-    ?.changed(isByPriority ? 'failover by priority' : 'the healthier and faster target gets more requests')
+    ?.changed(
+      isByPriority
+        ? 'the gateway tries the targets by priority'
+        : 'the gateway sends more requests to healthier and faster targets',
+    )
   const named = models
     .toSorted((one, other) => other.weight - one.weight)
     .map(({ model: { provider, policies } }, at) => ({ name: `target-${at + 1}`, ...provider, policies }))
@@ -73,7 +79,7 @@ export function readAiProxyAdvanced(plugin: Plugin, { variables }: Surroundings)
     return effectOf((state) => withModel(state, { ai: { provider }, policies }, defaults))
   }
   if (models.some(({ model }) => model.defaults.length > 0))
-    config.get('targets')?.changed('without temperature and the like of its targets')
+    config.get('targets')?.changed('the importer ignores model options of targets, such as temperature')
   return effectOf((state) => withModel(state, { ai: { groups } }, []))
 }
 
@@ -85,9 +91,11 @@ export function readPromptDecorator(plugin: Plugin): ReadPlugin {
       content: each.get('content')?.text ?? '',
     }))
   const [prepend, append] = [read('prepend'), read('append')]
-  if (plugin.consumers !== null) return closes(plugin, 'messages for some consumers have no counterpart')
+  if (plugin.consumers !== null) return closes(plugin, 'messages for certain consumers have no counterpart')
   prompts?.carried()
-  plugin.config.get('max_request_body_size')?.notCarried('frontend.http.maxBufferSize: docs/policies/frontend-http.md')
+  plugin.config
+    .get('max_request_body_size')
+    ?.notCarried('configure frontend.http.maxBufferSize: docs/policies/frontend-http.md')
   if (prepend.length + append.length === 0) return KEEPS
   return effectOf((state) =>
     withAi(state, {
@@ -106,11 +114,11 @@ export function readPromptGuard(plugin: Plugin): ReadPlugin {
   const patterns = textsOf(deny)
   if (textsOf(allow).length > 0) return closes(plugin, 'patterns that prompts must fit have no counterpart')
   if (plugin.consumers !== null || patterns.length === 0 || patterns.length > 64 || !patterns.every(isRegex))
-    return closes(plugin, 'its patterns have no counterpart')
+    return closes(plugin, 'a pattern of the plugin has no counterpart')
   allow?.carried()
-  deny?.changed('texts of all roles are searched')
+  deny?.changed('the gateway searches the messages of all roles')
   for (const name of ['allow_all_conversation_history', 'match_all_roles'])
-    config.get(name)?.carried('texts of all roles are searched')
+    config.get(name)?.carried('the gateway searches the messages of all roles')
   const guard = { regex: { matches: patterns, action: 'Reject' } }
   return effectOf((state) => withAi(state, { promptGuard: { request: [guard] } }))
 }
@@ -133,13 +141,16 @@ export function readTokenLimit(plugin: Plugin): ReadPlugin {
     limits.every((each) => Number.isInteger(each) && each > 0) &&
     ['total_tokens', undefined].includes(strategy?.text ?? undefined)
   if (!isKnown) {
-    plugin.entity.field.notCarried('rateLimit.local[].tokens limits tokens: docs/policies/traffic-rate-limit.md', true)
+    plugin.entity.field.notCarried(
+      'configure rateLimit.local[].tokens to limit tokens: docs/policies/traffic-rate-limit.md',
+      true,
+    )
     return KEEPS
   }
-  providers?.changed('tokens of all providers count together')
+  providers?.changed('the gateway counts the tokens of all providers together')
   strategy?.carried()
   for (const name of ['strategy', 'sync_rate', 'window_type', 'identifier', 'redis'])
-    config.get(name)?.changed('each replica counts by itself, for each consumer or address')
+    config.get(name)?.changed('each replica of the gateway counts separately, for each consumer or client address')
   return effectOf((state, when, { identities }) => {
     const [first] = identities
     const key = first === undefined ? 'source.address' : `default(${first.key}, source.address)`

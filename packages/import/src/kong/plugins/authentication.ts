@@ -19,9 +19,9 @@ export function authentication({ plugin, consumers, policy, value, ...identity }
   markDefaults((name) => config.get(name), {
     run_on_preflight: {
       value: true,
-      otherwise: 'requests with the method OPTIONS need a credential, unless cors responds to them',
+      otherwise: 'OPTIONS requests need a credential, unless a cors policy responds to them',
     },
-    realm: { value: null, otherwise: 'the realm of a challenge is that of the policy' },
+    realm: { value: null, otherwise: "the gateway's challenge has a fixed realm" },
   })
   return {
     identity: { ...identity, hidesCredential: hide?.isTrue === true, anonymous },
@@ -40,8 +40,8 @@ function anonymousOf({ config }: Plugin, consumers: readonly Consumer[]): Consum
   const field = config.get('anonymous')
   if (field === null || field.text === '') return null
   const found = consumers.find(({ name, field: each }) => [name, each.get('id')?.text].includes(field.text ?? ''))
-  if (found === undefined) field.notCarried('no file has this consumer: requests without a credential are denied')
-  else field.changed('requests with a wrong credential are denied')
+  if (found === undefined) field.notCarried('no file has this consumer; requests without a credential are denied')
+  else field.changed('the gateway denies requests with a wrong credential')
   return found ?? null
 }
 

@@ -24,7 +24,10 @@ export function readBasicAuth(plugin: Plugin, { consumers, variables }: Surround
   const isKnown = lines.length === users.length && users.length <= MOST_USERS
   const variable = isKnown ? '' : variables.add('BASIC_AUTH_USERS', EXAMPLE)
   if (!isKnown)
-    plugin.config.field.changed(`write the lines of all users, made by htpasswd -B, to the variable ${variable}`, true)
+    plugin.config.field.changed(
+      `set the environment variable with the htpasswd lines of all users, made by htpasswd -B: ${variable}`,
+      true,
+    )
   const owners = users.map(({ name, consumer }) => [name, consumer] as const)
   const [only, ...others] = new Set(users.map(({ consumer }) => consumer))
   // A plugin with a single user identifies every authenticated client, even when the user's name is in a variable.
@@ -66,14 +69,16 @@ function readUser(consumer: Consumer, credential: Field): User | null {
     /[:\s]|[^\x20-\x7e]/.test(name.text) ||
     name.text === ''
   if (isUnknown || /^[0-9a-f]{40}$/.test(password.text)) {
-    name.changed('a line of the variable')
+    name.changed('add a line for this user to the environment variable with htpasswd lines')
     password.notCarried(
-      isUnknown ? 'only its hash is a part of configs' : 'it may be a hash of Kong: set a new password',
+      isUnknown
+        ? "the gateway's config contains only password hashes; add the hash to the environment variable"
+        : 'the value may be a hash that only Kong can verify; set a new password',
       true,
     )
     return { consumer, name: name.text, line: null }
   }
   name.carried()
-  password.changed('as a SHA-1 hash: replace it by one of htpasswd -B')
+  password.changed('the config contains the password as a SHA-1 hash; replace the hash by one of htpasswd -B')
   return { consumer, name: name.text, line: `${name.text}:${hashOf(password.text)}` }
 }

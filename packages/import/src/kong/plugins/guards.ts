@@ -10,11 +10,11 @@ export function readIpRestriction(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [allow, deny] = [config.first('allow', 'whitelist'), config.first('deny', 'blacklist')]
   const ranges = [allow, deny].map((field) => textsOf(field).map(cidrOf))
-  if (ranges.some((list) => list.includes(null))) return closes(plugin, 'an address is not a network')
+  if (ranges.some((list) => list.includes(null))) return closes(plugin, 'an address is not valid')
   for (const each of [allow, deny]) each?.carried()
   markDefaults((name) => config.get(name), {
-    status: { value: 403, otherwise: 'denied requests get 403' },
-    message: { value: null, otherwise: 'the body of a denial is fixed' },
+    status: { value: 403, otherwise: 'the gateway denies requests with status 403' },
+    message: { value: null, otherwise: "the gateway's denial has a fixed body" },
   })
   const [allowed = [], denied = []] = ranges.map((list) =>
     list.map((range) => `cidr(${JSON.stringify(range)}).containsIP(source.address)`),
@@ -33,9 +33,9 @@ export function readBotDetection(plugin: Plugin): ReadPlugin {
   const { config } = plugin
   const [allow, deny] = [config.first('allow', 'whitelist'), config.first('deny', 'blacklist')]
   const patterns = [allow, deny].map(textsOf)
-  if (!patterns.flat().every(isRegex)) return closes(plugin, 'a pattern is not RE2')
+  if (!patterns.flat().every(isRegex)) return closes(plugin, 'a pattern is not valid RE2 syntax')
   for (const each of [allow, deny]) each?.carried()
-  plugin.entity.field.get('name')?.changed('without the list of bots that is a part of Kong', true)
+  plugin.entity.field.get('name')?.changed("Kong's built-in list of bots is not carried", true)
   const agent = 'default(request.headers.join()["user-agent"], "")'
   const [allowed = '', denied = ''] = patterns.map((list) =>
     list.map((regex) => `${agent}.matches(${JSON.stringify(regex)})`).join(' || '),
@@ -49,7 +49,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]{1,256}$/
 
 export function readCors({ config, entity, consumers }: Plugin): ReadPlugin {
   if (consumers !== null) {
-    entity.field.notCarried('preflight requests have no consumer')
+    entity.field.notCarried('a preflight request has no consumer')
     return KEEPS
   }
   const [origins, methods, headers, exposed, credentials, age] = [
@@ -64,7 +64,7 @@ export function readCors({ config, entity, consumers }: Plugin): ReadPlugin {
     const texts = textsOf(field ?? null)
     const good = texts.filter((text) => pattern.test(text)).slice(0, most)
     if (good.length === texts.length) field?.carried()
-    else field?.changed(`without ${texts.find((text) => !good.includes(text))?.slice(0, 60)}`)
+    else field?.changed(`the importer ignores ${texts.find((text) => !good.includes(text))?.slice(0, 60)}`)
     return good
   }
   const found = list(origins, ORIGIN, 64)
@@ -72,8 +72,8 @@ export function readCors({ config, entity, consumers }: Plugin): ReadPlugin {
   for (const each of [credentials, age]) each?.carried()
   markDefaults((name) => config.get(name), {
     preflight_continue: { value: false, otherwise: 'the gateway responds to preflight requests' },
-    private_network: { value: false, otherwise: 'responses have no header for private networks' },
-    allow_origin_absent: { value: true, otherwise: 'responses to requests without an origin have no headers' },
+    private_network: { value: false, otherwise: 'the gateway sends no header for private networks' },
+    allow_origin_absent: { value: true, otherwise: 'the gateway sends no CORS headers to requests without an origin' },
   })
   const seconds = age?.number ?? 0
   const cors = withoutAbsent({

@@ -20,19 +20,21 @@ export function readKeyAuth(plugin: Plugin, { consumers, variables }: Surroundin
   const [name = 'apikey', ...others] = list
   const isHeader = header?.text?.toLowerCase() !== 'false'
   const isQuery = query?.text?.toLowerCase() !== 'false'
-  if (!isHeader && !isQuery) return closes(plugin, 'its keys are in bodies')
+  if (!isHeader && !isQuery) return closes(plugin, 'the plugin reads keys only from bodies')
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return closes(plugin, 'a name of its keys is not a header')
-  if (others.length > 0) names?.changed(`${name} alone`)
+  if (others.length > 0) names?.changed(`the gateway reads keys only from ${name}`)
   else names?.carried()
   header?.carried()
-  if (isHeader && isQuery) (query ?? config.field).changed(`keys are taken from the header ${name} alone`)
+  if (isHeader && isQuery) (query ?? config.field).changed(`the gateway reads keys only from the header ${name}`)
   else query?.carried()
-  if (body?.isTrue === true) body.changed('keys are not taken from bodies')
-  else body?.carried('the default')
+  if (body?.isTrue === true) body.changed('the gateway does not read keys from bodies')
+  else body?.carried('the value is the default')
   const keys = consumers.flatMap((consumer) =>
     (consumer.credentials.get('keyauth_credentials') ?? []).flatMap((credential): ApiKey[] => {
       const field = credential.get('key')
-      credential.get('ttl')?.notCarried('expires ends a key: docs/policies/traffic-api-key-authentication.md', true)
+      credential
+        .get('ttl')
+        ?.notCarried('configure expires to end a key: docs/policies/traffic-api-key-authentication.md', true)
       return field?.text == null ? [] : [{ field, consumer, text: field.text }]
     }),
   )
@@ -68,7 +70,7 @@ function namedKeys(keys: readonly ApiKey[]): [string, ApiKey][] {
   const seen = new Set<string>()
   for (const key of keys) {
     if (seen.has(key.text)) {
-      key.field.notCarried('another consumer has this key')
+      key.field.notCarried('another credential has the same key')
       continue
     }
     seen.add(key.text)
@@ -84,14 +86,17 @@ function dataOfKey({ field, consumer, text }: ApiKey, isBearer: boolean, variabl
   const key = isBearer ? text.replace(/^Bearer +/i, '') : text
   const named = variables.ofText(key, variableOfText(key)?.toLowerCase().padEnd(16, '-example') ?? '')
   if (named !== null) {
-    field.changed(`its value is taken from the variable ${named}`)
+    field.changed(`the value is taken from the environment variable ${named}`)
     return { env: named }
   }
   if (!/^[\x21-\x7e]{8,1024}$/.test(key)) {
     const name = variables.ofField(field, `KEY_OF_${consumer.name}`, `example-key-${field.at.line}-${field.at.column}`)
-    field.changed(`keys have 8 to 1024 characters without spaces: set the variable ${name}`, true)
+    field.changed(
+      `the gateway accepts keys of 8 to 1024 characters without spaces; set the environment variable ${name}`,
+      true,
+    )
     return { env: name }
   }
-  field.carried('a secret in plain text: keyHash has its hash')
+  field.carried('the secret is in plain text; use keyHash to store only its hash')
   return { key }
 }

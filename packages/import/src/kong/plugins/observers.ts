@@ -3,24 +3,24 @@ import { KEEPS, type ReadPlugin, type Surroundings } from './plugin.ts'
 
 /** Notes for plugins that do not restrict access and have no counterpart in the gateway. */
 const NOTES: Readonly<Record<string, string>> = {
-  prometheus: 'metrics are on the admin server: docs/logs-and-metrics.md',
-  statsd: 'metrics are on the admin server: docs/logs-and-metrics.md',
-  'statsd-advanced': 'metrics are on the admin server: docs/logs-and-metrics.md',
-  datadog: 'metrics are on the admin server: docs/logs-and-metrics.md',
-  'file-log': 'the access log is on by default: docs/logs-and-metrics.md',
-  'http-log': 'the access log is on by default: docs/logs-and-metrics.md',
-  'tcp-log': 'the access log is on by default: docs/logs-and-metrics.md',
-  'udp-log': 'the access log is on by default: docs/logs-and-metrics.md',
-  'kafka-log': 'the access log is on by default: docs/logs-and-metrics.md',
-  syslog: 'the access log is on by default: docs/logs-and-metrics.md',
-  loggly: 'the access log is on by default: docs/logs-and-metrics.md',
-  zipkin: 'write frontend.tracing: docs/tracing.md',
-  opentelemetry: 'write frontend.tracing: docs/tracing.md',
-  'proxy-cache': 'responses are not cached',
-  'proxy-cache-advanced': 'responses are not cached',
-  'response-ratelimiting': 'limits do not depend on responses: docs/policies/traffic-rate-limit.md',
-  session: 'clients send their credential with each request',
-  'grpc-web': 'gRPC-Web passes as it is',
+  prometheus: 'the gateway serves metrics on the admin server: docs/logs-and-metrics.md',
+  statsd: 'the gateway serves metrics on the admin server: docs/logs-and-metrics.md',
+  'statsd-advanced': 'the gateway serves metrics on the admin server: docs/logs-and-metrics.md',
+  datadog: 'the gateway serves metrics on the admin server: docs/logs-and-metrics.md',
+  'file-log': 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  'http-log': 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  'tcp-log': 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  'udp-log': 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  'kafka-log': 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  syslog: 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  loggly: 'the gateway writes an access log by default: docs/logs-and-metrics.md',
+  zipkin: 'configure tracing in frontend.tracing: docs/tracing.md',
+  opentelemetry: 'configure tracing in frontend.tracing: docs/tracing.md',
+  'proxy-cache': 'the gateway does not cache HTTP responses',
+  'proxy-cache-advanced': 'the gateway does not cache HTTP responses',
+  'response-ratelimiting': "the gateway's limits cannot depend on responses: docs/policies/traffic-rate-limit.md",
+  session: 'the gateway has no sessions; clients must send their credential with each request',
+  'grpc-web': 'the gateway does not translate gRPC-Web',
 }
 
 /** Sets the note of a plugin that does not restrict access and has no counterpart; returns null for other plugins. */
@@ -44,13 +44,17 @@ export function readCorrelationId(plugin: Plugin, { frontend }: Surroundings): R
     !NAME.test(name) ||
     frontend['requestId'] !== undefined
   ) {
-    entity.field.notCarried('frontend.requestId is for all routes: docs/policies/frontend-request-id.md')
+    entity.field.notCarried(
+      'the gateway sets request ids for all routes in frontend.requestId: docs/policies/frontend-request-id.md',
+    )
     return KEEPS
   }
   header?.carried()
   echo?.carried()
-  generator?.carried('ids are UUIDs')
-  entity.field.get('name')?.changed('ids of clients are replaced, unless frontend.forwardedHeaders trusts the client')
+  generator?.carried('the gateway generates UUIDs')
+  entity.field
+    .get('name')
+    ?.changed('the gateway replaces request ids of clients, unless frontend.forwardedHeaders trusts the client')
   frontend['requestId'] = { header: name.toLowerCase(), ...(echo?.isTrue === true && { inResponses: true }) }
   return KEEPS
 }

@@ -103,7 +103,7 @@ export function effectOf(effect: Effect): ReadPlugin {
 
 /** Denies the requests that a plugin applies to, because the plugin cannot be imported. */
 export function closes({ entity }: Plugin, why: string): ReadPlugin {
-  entity.field.notCarried(`${why}; requests get 403 until you replace it`, true)
+  entity.field.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
   return effectOf((state, when) => (when === null ? null : withDenial(state, when)))
 }
 

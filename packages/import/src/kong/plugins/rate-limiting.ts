@@ -21,19 +21,25 @@ export function readRateLimiting(plugin: Plugin): ReadPlugin {
     if (limit !== null) limits.push(limit)
   }
   for (const name of LONG)
-    config.get(name)?.notCarried('limits have a unit of at most an hour: a budget policy has longer ones', true)
+    config
+      .get(name)
+      ?.notCarried("the gateway's limits are at most hourly; configure a budget policy for longer periods", true)
   const policy = config.get('policy')
   if (policy === null || policy.text === 'local') policy?.carried()
-  else policy.changed('each replica counts by itself: rateLimit.global calls a rate limit service', true)
+  else
+    policy.changed(
+      'each replica of the gateway counts separately; configure rateLimit.global to call a rate limit service',
+      true,
+    )
   for (const [name, field] of config.members)
     if (name.startsWith('redis') || name === 'sync_rate')
-      field.carried('not used, because each replica counts by itself')
+      field.carried('the field has no effect, because each replica of the gateway counts separately')
   markDefaults((name) => config.get(name), {
-    fault_tolerant: { value: true, otherwise: 'counting does not fail' },
-    hide_client_headers: { value: false, otherwise: 'responses have x-ratelimit headers' },
-    error_code: { value: 429, otherwise: 'denied requests get 429' },
-    error_message: { value: 'API rate limit exceeded', otherwise: 'the body of a denial is fixed' },
-    path: { value: null, otherwise: 'limits by path have a key over request.path: docs/rate-limits-by-key.md' },
+    fault_tolerant: { value: true, otherwise: 'the gateway counts in memory, which does not fail' },
+    hide_client_headers: { value: false, otherwise: 'the gateway sends x-ratelimit headers' },
+    error_code: { value: 429, otherwise: 'the gateway denies requests with status 429' },
+    error_message: { value: 'API rate limit exceeded', otherwise: "the gateway's denial has a fixed body" },
+    path: { value: null, otherwise: 'configure a limit with request.path as its key: docs/rate-limits-by-key.md' },
   })
   return limited(plugin, limits, keyOf(config.get('limit_by'), config.get('header_name')))
 }
@@ -50,21 +56,21 @@ export function readAdvancedRateLimiting(plugin: Plugin): ReadPlugin {
   })
   const known = limits.filter((each) => each !== null)
   for (const each of [limit, window]) {
-    if (known.length === limits.length) each?.changed('a window begins with the first request')
-    else each?.notCarried('windows have a second, a minute or an hour', true)
+    if (known.length === limits.length) each?.changed('a time window begins with the first request')
+    else each?.notCarried("the gateway's time windows are a second, a minute or an hour", true)
   }
   for (const name of ['strategy', 'sync_rate', 'namespace', 'window_type', 'redis', 'dictionary_name'])
-    config.get(name)?.carried('not used, because each replica counts by itself')
+    config.get(name)?.carried('the field has no effect, because each replica of the gateway counts separately')
   return limited(plugin, known, keyOf(config.get('identifier'), config.get('header_name')))
 }
 
 function limitOf(field: Field, unit: string): Limit | null {
   const requests = field.number ?? 0
   if (!Number.isInteger(requests) || requests < 1) {
-    field.notCarried('it is not a number of requests', true)
+    field.notCarried('the value is not a number of requests', true)
     return null
   }
-  field.changed('a window begins with the first request')
+  field.changed('a time window begins with the first request')
   return { requests, unit }
 }
 
@@ -91,14 +97,14 @@ function keyOf(field: Field | null, header: Field | null): KeyOf {
       field?.carried()
       return () => 'source.address'
     default:
-      field?.changed('each address has its own budget')
+      field?.changed('the gateway counts each client address separately')
       return () => 'source.address'
   }
 }
 
 function limited({ entity, route }: Plugin, limits: readonly Limit[], key: KeyOf): ReadPlugin {
   if (limits.length === 0) return KEEPS
-  if (route === null) entity.field.get('name')?.changed('each route has its own budget')
+  if (route === null) entity.field.get('name')?.changed('the gateway counts each route separately')
   return effectOf(addLimits(limits, key))
 }
 

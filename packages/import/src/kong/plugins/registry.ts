@@ -42,5 +42,5 @@ export function readPlugin(plugin: Plugin, surroundings: Surroundings): ReadPlug
   plugin.entity.field.get('name')?.carried()
   const reader = READERS.get(plugin.name)
   if (reader !== undefined) return reader(plugin, surroundings)
-  return readNoted(plugin) ?? closes(plugin, 'it may protect its requests')
+  return readNoted(plugin) ?? closes(plugin, 'the plugin may restrict access, and has no counterpart')
 }

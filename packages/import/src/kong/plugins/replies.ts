@@ -21,12 +21,12 @@ export function readRequestTermination(plugin: Plugin): ReadPlugin {
     'echo',
     'trigger',
   ].map((name) => config.get(name))
-  if (echo?.isTrue === true) return closes(plugin, 'responses do not repeat requests')
+  if (echo?.isTrue === true) return closes(plugin, "the gateway's response cannot repeat the request")
   const code = status?.number ?? 503
   const text = body?.text ?? JSON.stringify({ message: message?.text ?? MESSAGES[code] ?? 'Service unavailable' })
   const contentType = type?.text ?? 'application/json; charset=utf-8'
   if (code < 200 || code > 599 || text.length > 4_096 || /[^\x20-\x7e]/.test(contentType))
-    return closes(plugin, 'its response is no directResponse')
+    return closes(plugin, 'the response has no counterpart in a directResponse policy')
   for (const each of [status, message, body, type, echo, trigger]) each?.carried()
   const policy = {
     status: code,
@@ -61,7 +61,7 @@ export function readRedirect(plugin: Plugin): ReadPlugin {
     !/^https?:\/\/[\x21-\x7e]{1,1000}$/.test(target) ||
     plugin.consumers !== null
   )
-    return closes(plugin, 'its redirect has no counterpart')
+    return closes(plugin, 'the redirect has no counterpart')
   for (const each of [status, location, keep]) each?.carried()
   if (keep?.isTrue !== true) {
     const policy = { status: code, headers: [{ name: 'location', value: target }] }
@@ -83,12 +83,12 @@ export function readSizeLimit(plugin: Plugin): ReadPlugin {
   )
   const factor = { megabytes: 1 << 20, kilobytes: 1 << 10, bytes: 1 }[unit?.text ?? 'megabytes']
   const most = (size?.number ?? 128) * (factor ?? 0)
-  if (!Number.isInteger(most) || most < 1) return closes(plugin, 'its size cannot be read')
+  if (!Number.isInteger(most) || most < 1) return closes(plugin, 'the size limit is not a positive number')
   unit?.carried()
   const isRequired = required?.isTrue === true
   required?.carried()
   if (isRequired) size?.carried()
-  else (size ?? config.field).changed('bodies without content-length are not limited', true)
+  else (size ?? config.field).changed('the gateway does not limit bodies without content-length', true)
   const length = 'default(request.headers["content-length"], "0")'
   const effect: Effect = (state, when) => {
     const limited = withReply(state, both(when, `int(${length}) > ${most}`), { status: 413 })

@@ -51,8 +51,8 @@ export function readRequestTransformer(plugin: Plugin, { variables }: Surroundin
       } else if (place === 'querystring' && ['add', 'replace'].includes(verb) && isPlain(textsOf(field))) {
         field.changed(
           verb === 'add'
-            ? 'also when the client sends the parameter'
-            : 'also when the client does not send the parameter',
+            ? 'the gateway adds the parameter even if the client sends it'
+            : 'the gateway sets the parameter even if the client does not send it',
         )
         for (const text of textsOf(field)) effects.push(queryParameter(text))
       } else if (
@@ -64,12 +64,12 @@ export function readRequestTransformer(plugin: Plugin, { variables }: Surroundin
         field.carried()
         effects.push(replacedPath(field.text ?? ''))
       } else {
-        field.notCarried('write a transformation: docs/policies/traffic-transformation.md', true)
+        field.notCarried('configure a transformation: docs/policies/traffic-transformation.md', true)
         lost = place
       }
     }
   }
-  if (lost !== '') return closes(plugin, `its change of ${lost.slice(0, 20)} has no counterpart`)
+  if (lost !== '') return closes(plugin, `the change of ${lost.slice(0, 20)} has no counterpart`)
   return effectOf(inOrder(effects))
 }
 
@@ -87,12 +87,12 @@ export function readResponseTransformer(plugin: Plugin, { variables }: Surroundi
           else if (change !== 'skipped') effects.push(responseHeader(change))
         }
       } else {
-        field.notCarried('write a transformation: docs/policies/traffic-transformation.md', true)
+        field.notCarried('configure a transformation: docs/policies/traffic-transformation.md', true)
         isLost = true
       }
     }
   }
-  if (isLost) return closes(plugin, 'a change of responses has no counterpart')
+  if (isLost) return closes(plugin, 'a change of the response has no counterpart')
   return effectOf(inOrder(effects))
 }
 
@@ -127,7 +127,10 @@ function readHeaders(
     const [lower, found] = [name.trim().toLowerCase(), value.trim()]
     const isOther = verb === 'allow' || (verb === 'rename' && (!isRequest || !NAME.test(found)))
     if (!NAME.test(lower) || OWN.test(lower) || isOther) {
-      item.notCarried(isOther ? 'headers are not chosen by a list' : 'the gateway sends this header', isOther)
+      item.notCarried(
+        isOther ? 'the gateway cannot limit headers to a list' : 'the gateway sets this header itself',
+        isOther,
+      )
       return isOther ? 'lost' : 'skipped'
     }
     if (verb === 'rename') return { verb, name: lower, value: found.toLowerCase() }
@@ -137,12 +140,12 @@ function readHeaders(
       if (text !== null) return { verb, name: lower, value: text }
       // A client could forge the header if the plugin does not replace it, so the change counts as protection.
       const isLost = isRequest && verb === 'replace'
-      item.notCarried('its value is a template without a counterpart', isLost)
+      item.notCarried('the value is a template without a counterpart', isLost)
       return isLost ? 'lost' : 'skipped'
     }
     const variable = named ?? variables.ofField(item, lower, 'example')
     variables.add(variable, 'example')
-    item.changed(`its value is taken from the variable ${variable}`)
+    item.changed(`the value is taken from the environment variable ${variable}`)
     return { verb, name: lower, value: new Variable(variable) }
   })
 }
