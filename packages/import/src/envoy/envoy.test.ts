@@ -158,6 +158,7 @@ describe('listeners', () => {
         { ...http([ANY]), transport_socket: context('rest') },
       ]),
     )
+    assert.equal(config.frontend, undefined)
     const listeners = config.binds[0]?.listeners ?? []
     assert.deepEqual(
       listeners.map(({ protocol, hostname, tls }) => [protocol, hostname, tls]),
@@ -430,4 +431,22 @@ describe('sources', () => {
       lines.some((line) => /^envoy\.yaml:\d+:\d+: not carried: .*brand_new: the importer does not know/.test(line)),
     )
   })
+})
+
+test('an authorizer over HTTP gets the headers of both lists of allowed headers', () => {
+  const exact = (name: string) => ({ patterns: [{ exact: name }] })
+  const config = {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz',
+    allowed_headers: exact('X-Request-Id'),
+    http_service: {
+      server_uri: { uri: 'http://auth.test', cluster: 'two', timeout: '1s' },
+      authorization_request: { allowed_headers: exact('cookie') },
+    },
+  }
+  const found = imported(
+    bootstrap([http([ANY], { http_filters: [{ name: 'ext_authz', typed_config: config }, ROUTER] })]),
+  )
+  const authorizer = firstRoute(found).policies?.['extAuth'] as { http: object }
+  assert.deepEqual(authorizer.http, { allowedRequestHeaders: ['authorization', 'cookie', 'x-request-id'] })
+  assert.ok(!found.lines.some((line) => line.includes('not carried') && line.includes('allowed_headers')))
 })

@@ -14,7 +14,7 @@ export const extAuthz: FilterReader = (config, { services }) => {
   const http = memberAt(config, 'http_service')
   const service = readGrpcService(memberAt(config, 'grpc_service') ?? memberAt(http, 'server_uri'), services)
   if (typeof service === 'string') return closing(config, 'ext_authz', service)
-  const call = isGrpc ? grpcCall(config) : httpCall(http)
+  const call = isGrpc ? grpcCall(config) : httpCall(http, config)
   if (typeof call === 'string') return closing(config, 'ext_authz', call)
   noteOptions(config)
   const body = memberAt(config, 'with_request_body')
@@ -63,13 +63,15 @@ function contextExtensions(settings: Field | null): object | undefined {
 /** Headers that Envoy sends to every HTTP authorizer. The gateway sends method, path and host without a setting. */
 const ALWAYS_SENT = ['authorization']
 
-function httpCall(http: Field | null): { http: object } | string {
+function httpCall(http: Field | null, config: Field): { http: object } | string {
   const prefix = memberAt(http, 'path_prefix')
   const text = (prefix?.text ?? '').replace(/\/$/, '')
   if (text !== '' && !isPlainPath(text)) return 'the path of the authorizer contains unsupported characters'
   prefix?.carried()
   const [request, response] = [memberAt(http, 'authorization_request'), memberAt(http, 'authorization_response')]
-  const sent = [...ALWAYS_SENT, ...allowedNames(memberAt(request, 'allowed_headers'))]
+  // The list of the filter is newer than that of the request to the authorizer.
+  const lists = [memberAt(request, 'allowed_headers'), memberAt(config, 'allowed_headers')]
+  const sent = [...ALWAYS_SENT, ...lists.flatMap(allowedNames)]
   const copied = allowedNames(memberAt(response, 'allowed_upstream_headers'))
   const added = listAt(request, 'headers_to_add').flatMap((field) => {
     const [name, value] = [memberAt(field, 'key')?.text?.toLowerCase(), memberAt(field, 'value')?.text]

@@ -22,8 +22,8 @@ export function readTlsParameters(field: Field | null): TlsParameters {
   const policy = withoutAbsent({
     minProtocolVersion: oldest === 'TLSV1_3' ? VERSIONS[oldest] : undefined,
     maxProtocolVersion: newest === 'TLSV1_2' ? VERSIONS[newest] : undefined,
-    cipherSuites: suites?.length === 0 ? undefined : suites,
-    keyExchangeGroups: groups?.length === 0 ? undefined : groups,
+    cipherSuites: suites === null || suites.length === 0 ? undefined : suites,
+    keyExchangeGroups: groups === null || groups.length === 0 ? undefined : groups,
   })
   return {
     policy,
