@@ -4,7 +4,7 @@ import { routeHost } from '../http/addresses.ts'
 export interface SiteAddress {
   readonly port: number
   readonly isTls: boolean
-  /** The hostname, or `${NAME}` for an environment variable; null for an address that takes every host. */
+  /** The hostname, in which `${NAME}` is an environment variable; null for an address that takes every host. */
   readonly host: string | null
   /** The path that requests must have; usually empty. */
   readonly path: string
@@ -21,12 +21,12 @@ export interface ServerPorts {
 
 /** Reads an address of a site; returns the reason as a string when the address has no counterpart. */
 export function readAddress(text: string, ports: ServerPorts, hasCertificate: boolean): SiteAddress | string {
-  const variable = /^(?:(https?):\/\/)?\{\$(\w+)\}(?::(\d{1,5}))?$/.exec(text)
-  const found = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|[^:/{}\s]*)(?::(\d{1,5}))?(\/\S*)?$/.exec(text)
-  const parts = variable === null ? found : [...variable.slice(0, 2), `\${${variable[2]}}`, variable[3], '']
-  if (parts === null) return 'the address has a range of ports or an unsupported variable'
+  const parts = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|(?:\$\{\w+\}|[^:/{}\s])*)(?::(\d{1,5}))?(\/[^\s{}]*)?$/.exec(
+    text.replaceAll(/\{(?:\$|env\.)(\w+)\}/g, (_all, name: string) => `\${${name}}`),
+  )
+  if (parts === null) return 'the address has a range of ports, or a variable in the port or path'
   const [, scheme, name = '', number, path = ''] = parts
-  const host = name === '' || name === '*' ? null : variable === null ? routeHost(name.replaceAll(/[[\]]/g, '')) : name
+  const host = name === '' || name === '*' ? null : readHost(name)
   if (host === null && name !== '' && name !== '*') return 'the host is not a valid hostname'
   const port = number === undefined ? defaultPort(scheme, host, ports) : Number(number)
   if (port < 1 || port > 65_535) return 'the port is not a number from 1 to 65535'
@@ -34,6 +34,15 @@ export function readAddress(text: string, ports: ServerPorts, hasCertificate: bo
   const isSecured = scheme === 'https' || port === ports.https || host !== null
   const isTls = !isPlain && (hasCertificate || scheme === 'https' || (ports.isAutomatic && isSecured))
   return { port, isTls, host, path: path === '/' ? '' : path }
+}
+
+/** Reads a hostname, which may have environment variables; returns null for other texts. */
+function readHost(name: string): string | null {
+  const example = routeHost(name.replaceAll(/\$\{\w+\}/g, 'x').replaceAll(/[[\]]/g, ''))
+  if (example === null) return null
+  return name.includes('$')
+    ? name.replaceAll(/\$\{\w+\}|[A-Z]/g, (part) => (part.length > 1 ? part : part.toLowerCase()))
+    : example
 }
 
 function defaultPort(scheme: string | undefined, host: string | null, { http, https }: ServerPorts): number {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import { loadConfig, printProblem } from '../../../gateway/src/sources/config-file.ts'
 import { printImport } from '../core/print-import.ts'
 import { SourceError } from '../core/source.ts'
@@ -81,8 +82,9 @@ test('sites with certificates redirect from the port of HTTP', () => {
   )
   const [, , plain] = binds
   assert.deepEqual(
-    plain?.listeners[0]?.routes.slice(0, 2).map(({ hostnames, policies }) => [hostnames, policies]),
+    plain?.listeners[0]?.routes.slice(0, 3).map(({ hostnames, policies }) => [hostnames, policies]),
     [
+      [['c.test'], { directResponse: { status: 200 } }],
       [['a.test'], { requestRedirect: { scheme: 'https', status: 308 } }],
       [['b.test'], { requestRedirect: { scheme: 'https', authority: { port: 8443 }, status: 308 } }],
     ],
@@ -231,4 +233,76 @@ test('secrets are neither in the report nor in the config', () => {
 
 test('a text that is too large is refused', () => {
   assert.throws(() => parseCaddyfile({ name: 'a', text: ' '.repeat(5 << 20) }, []), SourceError)
+})
+
+test('variables stand for parts of the host of a site, also in the form of placeholders', async () => {
+  const result = importText(
+    'http://api.{$DOMAIN} {\n reverse_proxy a:80\n}\nhttp://{env.SUB}.{$DOMAIN} {\n reverse_proxy b:80\n}\n{env.SITE} {\n tls one.pem one.key\n reverse_proxy c:80\n}',
+  )
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  const { config, tests } = printImport(result.value, ['Caddyfile'], 'caddy')
+  for (const text of ['api.${DOMAIN}', '${SUB}.${DOMAIN}', 'hostname: ${SITE}']) assert.ok(config.includes(text), text)
+  assert.ok(tests?.includes('host: sub.test.domain.test'))
+  assert.deepEqual(result.value.behavior.env, { DOMAIN: 'domain.test', SUB: 'sub.test', SITE: 'site.test' })
+})
+
+test('the report names the files of a certificate and the address of a site as carried', () => {
+  const result = importText('https://a.test {\n tls one.pem one.key\n bind 127.0.0.1\n reverse_proxy https://b.test\n}')
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  assert.deepEqual(
+    result.value.report.map(({ verdict }) => verdict),
+    ['carried', 'carried', 'carried', 'carried'],
+  )
+})
+
+test('snippets stand in place of import within matchers and options too', () => {
+  const result = importText(
+    '(office) {\n remote_ip 10.0.0.0/8\n}\n(up) {\n header_up X-A b\n}\nhttp://a.test {\n @inside {\n  import office\n }\n handle @inside {\n  reverse_proxy a:80 {\n   import up\n  }\n }\n respond 403\n}',
+  )
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  assert.deepEqual(
+    result.value.report.filter(({ verdict }) => verdict !== 'carried'),
+    [],
+  )
+  const { config } = printImport(result.value, ['Caddyfile'], 'caddy')
+  assert.match(config, /deny: '!\(+cidr\("10\.0\.0\.0\/8"\)\.containsIP\(source\.address\)\)+'/)
+  assert.match(config, /name: x-a, value: '"b"'/)
+})
+
+test('listeners have the routes that their requests reach, and no hosts of other listeners', () => {
+  const site = (address: string, directive: string) => `${address} {\n tls a.pem a.key\n ${directive}\n}\n`
+  const result = importText(
+    `${site('https://a.test', 'respond 401')}${site('https://*.test', 'respond 402')}${site('https://', 'respond 403')}http://b.test {\n respond 404\n}\n:80 {\n respond 405\n}\n`,
+  )
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  const { binds } = parse(printImport(result.value, ['Caddyfile'], 'caddy').config) as {
+    binds: readonly {
+      listeners: readonly {
+        hostname?: string
+        routes: readonly { hostnames?: readonly string[]; policies: { directResponse?: { status: number } } }[]
+      }[]
+    }[]
+  }
+  assert.deepEqual(
+    binds.flatMap(({ listeners }) =>
+      listeners.map(({ hostname, routes }) => [
+        hostname ?? null,
+        routes.map(({ hostnames, policies }) => [hostnames ?? null, policies.directResponse?.status ?? 308]),
+      ]),
+    ),
+    [
+      ['a.test', [[['a.test'], 401]]],
+      ['*.test', [[['*.test'], 402]]],
+      [null, [[null, 403]]],
+      [
+        null,
+        [
+          [['b.test'], 404],
+          [['a.test'], 308],
+          [['*.test'], 308],
+          [null, 405],
+        ],
+      ],
+    ],
+  )
 })

@@ -38,7 +38,7 @@ export function readBlock(list: readonly Statement[], context: Context, outer: M
   const handles = list.filter(({ name }) => name === 'handle' || name === 'handle_path')
   const groups = { handle: handles.length > 1 ? {} : null, rewrite: {} }
   const directives = list
-    .filter(({ name }) => !name.startsWith('@') && name !== 'import')
+    .filter(({ name }) => !name.startsWith('@'))
     .flatMap((statement) => readDirective(statement, context, matchers, groups))
   return joined(isSorted ? sortDirectives(directives, context.order) : directives)
 }
@@ -151,8 +151,9 @@ function readDirective(statement: Statement, context: Context, matchers: Matcher
   }
   const note = DIRECTIVE_NOTES.get(name)
   if (note !== undefined) {
-    statement.notCarried(note)
     for (const each of statement.block ?? []) each.hint('the directive around this line is not carried')
+    // `readSite` has marked the certificate and the address of the site.
+    statement.hint(note)
     return IS_NO_HANDLER.has(name) ? [] : route([])
   }
   if (!isProtective(name)) {

@@ -1,9 +1,9 @@
 import type { FindIncluded, ImportedConfig, ImportResult } from '../core/import-result.ts'
-import { type ReportEntry, sortReport, type Verdict } from '../core/report.ts'
+import { refuseAll, type ReportEntry, sortReport, type Verdict } from '../core/report.ts'
 import { positionText, problemsOf, SourceError, type SourceText } from '../core/source.ts'
 import type { Statement } from '../core/statement.ts'
 import { behaviorOf } from '../http/behavior.ts'
-import type { HttpPort } from '../http/model.ts'
+import { type HttpPort, variablesOfHost } from '../http/model.ts'
 import { printPorts } from '../http/print-ports.ts'
 import type { ServerPorts } from './addresses.ts'
 import { Environment } from './environment.ts'
@@ -25,6 +25,7 @@ function importSources(sources: readonly SourceText[], find: FindIncluded): Impo
   const {
     list: read,
     snippets,
+    imports,
     files,
   } = expandImports(
     sources.flatMap((source) => parseCaddyfile(source, defaults)),
@@ -49,21 +50,22 @@ function importSources(sources: readonly SourceText[], find: FindIncluded): Impo
     }),
   )
   const sites = list
-    .filter(({ name, block }) => name !== '{' && !name.startsWith('&(') && name !== 'import' && block !== null)
+    .filter(({ name, block }) => name !== '{' && !name.startsWith('&(') && block !== null)
     .map((statement) => readSite(statement, ports))
   const env = new Environment()
   for (const { addresses } of sites) {
     for (const { host } of addresses) {
-      if (host?.startsWith('$') === true)
-        env.use(host.slice(2, -1), `${host.slice(2, -1).toLowerCase().replaceAll('_', '-')}.test`)
+      for (const name of variablesOfHost(host ?? ''))
+        env.use(name, `${name.toLowerCase().replaceAll(/_+/g, '-').replaceAll(/^-|-$/g, '')}.test`)
     }
   }
   const found = readAllPorts(sites, ports, { order: directiveOrder(options), env, namedRoutes })
   if (found.length === 0) {
-    throw new SourceError(
-      { file: first.name, line: 1, column: 1 },
-      'found no site that can be imported, expected an address and a block',
-    )
+    refuseAll(first, {
+      what: 'site',
+      expected: 'an address and a block',
+      entries: sites.flatMap(({ statement }) => reportOf(statement)),
+    })
   }
   const uses = defaults.map(({ name, at }): ReportEntry => ({
     ...{
@@ -75,7 +77,7 @@ function importSources(sources: readonly SourceText[], find: FindIncluded): Impo
     },
   }))
   const report = sortReport(
-    [...merged(list.flatMap(reportOf), snippets.flatMap(reportOf)), ...uses],
+    [...merged([...list, ...imports].flatMap(reportOf), snippets.flatMap(reportOf)), ...uses],
     [...sources.map(({ name }) => name), ...files],
   )
   return { config: { binds: printPorts(found) }, report, behavior: behaviorOf(found, env.values) }
@@ -122,8 +124,12 @@ function readAllPorts(sites: readonly Site[], ports: ServerPorts, context: Param
   const redirects = ports.redirects ? redirectRules(sites, ports) : []
   if (redirects.length === 0) return found
   const plain = found.find(({ port }) => port === ports.http)
-  if (plain !== undefined)
-    return found.map((each) => (each === plain ? { ...each, rules: [...redirects, ...each.rules] } : each))
+  if (plain !== undefined) {
+    // Redirects come after sites with hosts, and before those for all hosts.
+    const [own, rest] = [true, false].map((has) => plain.rules.filter(({ hosts }) => hosts.length > 0 === has))
+    const rules = [...(own ?? []), ...redirects, ...(rest ?? [])]
+    return found.map((each) => (each === plain ? { ...each, rules } : each))
+  }
   return [...found, { port: ports.http, address: null, certificates: null, policies: {}, rules: redirects }]
 }
 

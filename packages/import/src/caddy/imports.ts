@@ -14,17 +14,21 @@ interface ExpandedFile {
   readonly list: readonly Statement[]
   /** The snippets without replaced arguments. */
   readonly snippets: readonly Statement[]
+  /** The `import` lines of all levels, which are not in the list. */
+  readonly imports: readonly Statement[]
   readonly files: readonly string[]
 }
 
 export function expandImports(list: readonly Statement[], find: FindIncluded, defaults: DefaultUse[]): ExpandedFile {
   const expansion = new Expansion(find, defaults)
   const expanded = expansion.expand(list, 0)
-  return { list: expanded, snippets: expansion.snippets, files: expansion.files }
+  const { snippets, imports, files } = expansion
+  return { list: expanded, snippets, imports, files }
 }
 
 class Expansion {
   readonly snippets: Statement[] = []
+  readonly imports: Statement[] = []
   readonly files: string[] = []
   readonly #blocks = new Map<string, readonly Statement[]>()
   readonly #find: FindIncluded
@@ -47,13 +51,14 @@ class Expansion {
         this.snippets.push(statement)
         return []
       }
-      if (statement.name === 'import') return [statement, ...this.#imported(statement, level)]
+      if (statement.name === 'import') return this.#imported(statement, level)
       const { name, args, at, block, text } = statement
       return block === null ? [statement] : [new Statement({ name, args, at, text, block: this.expand(block, level) })]
     })
   }
 
   #imported(statement: Statement, level: number): Statement[] {
+    this.imports.push(statement)
     const [pattern = '', ...args] = statement.args
     if (level >= MOST_LEVELS) throw new SourceError(statement.at, 'found imports that import themselves')
     const snippet = this.#blocks.get(pattern)

@@ -90,7 +90,7 @@ function isBrace({ text, isQuoted }: Token, brace: string): boolean {
  * lines are its directives.
  */
 export function withSites(list: readonly Statement[]): readonly Statement[] {
-  const first = list.findIndex(({ name }) => name !== '{' && name !== 'import')
+  const first = list.findIndex(({ name }) => name !== '{')
   const head = list[first]
   if (head === undefined || head.block !== null) return list
   const { name, args, at, text } = head

@@ -43,8 +43,6 @@ export function reverseProxy(statement: Statement, words: readonly string[], env
     return [notImported(statement)]
   }
   if (found.length > 1) statement.carried('the gateway chooses upstreams at random')
-  if (found.some(({ isTls }) => isTls) || options.isTls)
-    statement.changed('the gateway verifies the certificate of the upstream')
   return [...options.handlers, { kind: 'final', action: (state) => proxyAction(statement, found, options, state) }]
 }
 

@@ -1,7 +1,7 @@
 import { cidrOf } from '../http/addresses.ts'
 import type { Condition } from '../http/conditions.ts'
 import { type Entry, rulesOfEntries } from '../http/entries.ts'
-import { coversHost, type Certificate, type HttpPort, type HttpRule } from '../http/model.ts'
+import { coversHost, type Certificate, type HttpPort, type HttpRule, variablesOfHost } from '../http/model.ts'
 import type { Statement } from '../core/statement.ts'
 import { readAddress, type ServerPorts, type SiteAddress } from './addresses.ts'
 import { type Context, readBlock } from './directives.ts'
@@ -39,8 +39,9 @@ export function readSite(statement: Statement, ports: ServerPorts): Site {
   if (addresses.some(({ host }) => host?.startsWith('*.') === true)) {
     statement.changed('in the gateway, the wildcard also matches names with several labels in place of the star')
   }
-  if (addresses.some(({ host }) => host?.startsWith('$') === true))
-    statement.changed('the environment variable must contain a hostname')
+  const variables = addresses.flatMap(({ host }) => variablesOfHost(host ?? ''))
+  if (variables.length > 0)
+    statement.changed(`${[...new Set(variables)].join(', ')} must form a hostname, without a port or a scheme`)
   if (certificate === null && addresses.some(({ isTls }) => isTls)) {
     statement.changed('the gateway obtains no certificates; put certificate files at the paths in the new config')
   }

@@ -1,4 +1,4 @@
-import { positionText, type SourcePosition } from './source.ts'
+import { positionText, SourceError, type SourcePosition, type SourceText } from './source.ts'
 
 /** `changed` is imported with another meaning, which the note states; `not carried` has no effect in the new config. */
 export type Verdict = 'carried' | 'changed' | 'not carried'
@@ -35,6 +35,19 @@ export function summaryLine(report: ImportReport): string {
 export function entryLine({ verdict, at, name, note, isProtection }: ReportEntry): string {
   const mark = isProtection ? ' (protection)' : ''
   return `${positionText(at)}: ${verdict}${mark}: ${name}${note === '' ? '' : `: ${note}`}`
+}
+
+/** Refuses a source of which nothing can be imported; the first entry that is not carried says where and why. */
+export function refuseAll(
+  { name }: SourceText,
+  { what, expected, entries }: { what: string; expected: string; entries: readonly ReportEntry[] },
+): never {
+  const lost = entries.find(({ verdict }) => verdict === 'not carried')
+  const why = lost === undefined ? '' : ` (${lost.name}: ${lost.note})`
+  throw new SourceError(
+    lost?.at ?? { file: name, line: 1, column: 1 },
+    `found no ${what} that can be imported${why}, expected ${expected}`,
+  )
 }
 
 /** The entries in the order of the files. */

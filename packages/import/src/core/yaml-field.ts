@@ -98,6 +98,11 @@ export class Field {
     this.#setMark({ verdict: 'not carried', note, isProtection })
   }
 
+  /** Says why the field is not carried, if no importer has read the field. */
+  noteUnread(note: string): void {
+    if (!this.#hasMarks()) this.notCarried(note)
+  }
+
   /** The mark takes the place of those of the fields below. */
   #setMark(mark: FieldNote | null): void {
     this.#mark = mark

@@ -5,6 +5,7 @@ import { type Action, type Entry, rulesOfEntries, widened } from '../http/entrie
 import type { HttpPort } from '../http/model.ts'
 import { readCondition } from './acls.ts'
 import { type Bind, readBinds } from './binds.ts'
+import { noteUsedLines } from './notes.ts'
 import { lastLine, type Proxy, readAcls } from './proxies.ts'
 import { readRequestRules, reply, type RequestRules, type Step } from './request-rules.ts'
 import type { Servers } from './servers.ts'
@@ -75,6 +76,7 @@ function choices(proxy: Proxy, bind: Bind, { backends, users, outer }: Surroundi
       return
     }
     target.proxy.head.carried()
+    if (target.proxy !== proxy) noteUsedLines(target.proxy.lines)
     line.carried()
     const refused = (why: string) => {
       const wide = widened(condition)
@@ -133,7 +135,7 @@ function actionOf(
       ...(denials.length > 0 && { authorization: { rules: denials.map((deny) => ({ deny })) } }),
       ...('urlRewrite' in merged ? withoutHost(policies) : policies),
     },
-    outcome: { kind: 'proxy', addresses, pathFor: (path) => path },
+    outcome: { kind: 'proxy', addresses, pathFor: inner?.pathFor ?? ((path) => path) },
   }
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig, printProblem } from '../../../gateway/src/sources/config-file.ts'
 import { printImport } from '../core/print-import.ts'
+import { entryLine } from '../core/report.ts'
 import { SourceError } from '../core/source.ts'
 import { importHaproxy } from './import-haproxy.ts'
 import { parseHaproxy, wordsOf } from './parse.ts'
@@ -135,4 +136,66 @@ test('secrets are not in the report', () => {
 
 test('a text that is too large is refused', () => {
   assert.throws(() => parseHaproxy({ name: 'a.cfg', text: ' '.repeat(5 << 20) }), SourceError)
+})
+
+const outcomeOf = (...lines: readonly string[]) => {
+  const result = importHaproxy([{ name: 'a.cfg', text: ['defaults', 'mode http', ...lines].join('\n') }])
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  const { config, tests } = printImport(result.value, ['a.cfg'], 'haproxy')
+  return { config, tests, lines: result.value.report.map(entryLine) }
+}
+
+test('the start of a path is replaced before a server is called, and other changes of the path get 501', () => {
+  const site = (rule: string) =>
+    outcomeOf('frontend web', 'bind :80', 'use_backend b if { path /a/x }', 'backend b', rule, 'server s 1.2.3.4:80')
+  for (const [format, call, path] of [
+    ['%[path,regsub(^/a/?,/)]', '"^/a/?", "/"', '/x'],
+    ['%[path,regsub("^/a","")]', '"^/a/?", "/"', '/x'],
+    ['%[path,regsub(^/A/,/b/c/,i)]', '"(?i)^/A/", "/b/c/"', '/b/c/x'],
+  ] as const) {
+    const { config, tests, lines } = site(`http-request set-path ${format}`)
+    assert.ok(config.includes(`request.path.regexReplace(${call}) + request.pathAndQuery.substring`), config)
+    assert.ok(lines.some((line) => /: carried: http-request set-path/.test(line)))
+    assert.ok(tests?.includes(`path: ${path} }`), tests ?? '')
+  }
+  for (const format of ['%[path]/x', '%[path,regsub(a,b)]', '%[path,regsub(^/a,b)]', '%[path,regsub(^/[,/)]']) {
+    const { config, lines } = site(`http-request set-path ${format}`)
+    assert.match(config, /status: 501/)
+    assert.ok(
+      lines.some((line) =>
+        line.includes('the importer does not read this change of the path; matching requests get 501'),
+      ),
+    )
+  }
+})
+
+test('the mode of the defaults is carried, and lines of a used backend have notes of their own', () => {
+  const { lines } = outcomeOf(
+    ...['frontend web', 'mode http', 'bind :80', 'default_backend b', 'backend b', 'mode http'],
+    ...['option http-server-close', 'server s 1.2.3.4:80', 'backend c', 'option http-server-close'],
+  )
+  assert.equal(
+    lines.filter((line) => line.includes('mode http')).every((line) => line.includes(': carried: ')),
+    true,
+  )
+  const notes = lines.filter((line) => line.includes('http-server-close'))
+  assert.match(notes[0] ?? '', /the gateway keeps connections open$/)
+  assert.match(notes[1] ?? '', /no frontend uses the backend of this line$/)
+})
+
+test('a limit of the response leaves time after connecting', () => {
+  const site = (connect: string, server: string) =>
+    outcomeOf(`timeout connect ${connect}`, `timeout server ${server}`, 'listen a', 'bind :80', 'server s 1.2.3.4:80')
+  assert.match(site('5s', '50s').config, /requestTimeout: 50s }, tcp: { connectTimeout: 5s }/)
+  assert.match(site('10s', '10s').config, /requestTimeout: 20s }, tcp: { connectTimeout: 10s }/)
+})
+
+test('a refusal names the first line that is in the way', () => {
+  const result = importHaproxy([{ name: 'a.cfg', text: 'frontend web\nmode http\nbind *:$PORT\ndefault_backend b\n' }])
+  assert.ok(!result.ok)
+  assert.deepEqual([result.problem.at.line, result.problem.at.column], [3, 1])
+  assert.match(
+    result.problem.message,
+    /^found no frontend that can be imported \(bind \*:\$PORT: .*\), expected frontend/,
+  )
 })

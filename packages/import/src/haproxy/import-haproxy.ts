@@ -1,13 +1,13 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
 import type { ImportedConfig, ImportResult } from '../core/import-result.ts'
-import { sortReport } from '../core/report.ts'
+import { refuseAll, sortReport } from '../core/report.ts'
 import { problemsOf, SourceError, type SourceText } from '../core/source.ts'
 import { behaviorOf } from '../http/behavior.ts'
 import { joinPorts } from '../http/join-ports.ts'
 import { printPorts } from '../http/print-ports.ts'
 import { readTest } from './acls.ts'
 import { type Backends, readFrontend } from './frontends.ts'
-import { noteKnownLines } from './notes.ts'
+import { isProtection, noteKnownLines } from './notes.ts'
 import { parseHaproxy } from './parse.ts'
 import { isTcp, readProxies } from './proxies.ts'
 import { whyUnknown } from './request-rules.ts'
@@ -18,10 +18,6 @@ import { readUserlists } from './users.ts'
 export function importHaproxy(sources: readonly SourceText[]): ImportResult {
   return problemsOf(() => importSources(sources))
 }
-
-/** Whether a line of this name restricts access, so that the import report marks it as protection. */
-const isProtection = (name: string): boolean =>
-  /^(acl|http-request|tcp-request|http-after-response|user|block|reqdeny|reqideny|force-persist)$/.test(name)
 
 function importSources(sources: readonly SourceText[]): ImportedConfig {
   const [first] = sources
@@ -65,10 +61,14 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
       ),
   )
   if (ports.length === 0) {
-    throw new SourceError(
-      { file: first.name, line: 1, column: 1 },
-      'found no frontend that can be imported, expected frontend or listen with mode http',
-    )
+    const heads = proxies.filter(({ kind }) => kind !== 'backend')
+    refuseAll(first, {
+      what: 'frontend',
+      expected: 'frontend or listen with mode http',
+      entries: heads.flatMap(({ head, lines }) =>
+        [head, ...lines.filter(({ name }) => name === 'bind')].flatMap((each) => each.reportOf(isProtection)),
+      ),
+    })
   }
   const statements = sections.flatMap(({ head, lines }) => [head, ...lines])
   const report = sortReport(

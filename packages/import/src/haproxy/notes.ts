@@ -1,3 +1,4 @@
+import type { Statement } from '../core/statement.ts'
 import type { Section } from './parse.ts'
 
 const PROCESS = 'the line sets up the process of HAProxy'
@@ -13,12 +14,32 @@ export function noteKnownLines(sections: readonly Section[]): void {
       head.hint(SECTION_NOTES[kind] ?? 'the gateway has no counterpart for this section')
     }
     for (const line of lines) {
-      const note = NOTES.get(`${line.name} ${line.args[0] ?? ''}`) ?? NOTES.get(line.name)
+      const note = noteOf(line)
       if (kind === 'global') line.hint(note ?? PROCESS)
       else if (note !== undefined) line.hint(note)
       else if (SECTION_NOTES[kind] !== undefined) line.hint('the section of this line is not carried')
     }
   }
+}
+
+/** Replaces the notes on the lines of a backend by those of a backend that a frontend uses. */
+export function noteUsedLines(lines: readonly Statement[]): void {
+  for (const line of lines) {
+    const note = noteOf(line)
+    line.hint(
+      note ?? 'the importer does not know this directive in this context',
+      note === undefined && isProtection(line.name),
+    )
+  }
+}
+
+/** Whether a line limits access. */
+export function isProtection(name: string): boolean {
+  return /^(acl|http-request|tcp-request|http-after-response|user|block|reqdeny|reqideny|force-persist)$/.test(name)
+}
+
+function noteOf({ name, args }: Statement): string | undefined {
+  return NOTES.get(`${name} ${args[0] ?? ''}`) ?? NOTES.get(name)
 }
 
 const SECTION_NOTES: Readonly<Record<string, string>> = {

@@ -45,7 +45,7 @@ export function lastLine({ lines, inherited }: Proxy, name: string, first?: stri
 /** Whether the proxy forwards TCP connections instead of HTTP requests. */
 export function isTcp(proxy: Proxy): boolean {
   const mode = lastLine(proxy, 'mode')
-  mode?.carried()
+  for (const line of [...proxy.inherited, ...proxy.lines]) if (line.name === 'mode') line.carried()
   // HAProxy forwards TCP connections when no mode is set.
   return mode?.args[0] !== 'http'
 }

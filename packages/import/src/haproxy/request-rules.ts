@@ -1,9 +1,11 @@
+import { positionText } from '../core/source.ts'
 import type { Statement } from '../core/statement.ts'
 import { type Condition, expressionOfCondition } from '../http/conditions.ts'
-import type { Action } from '../http/entries.ts'
+import { type Action, whyInexpressible } from '../http/entries.ts'
 import { isSettable } from '../http/header-names.ts'
 import { type PortFacts, readCondition } from './acls.ts'
 import { formatExpression, literalFormat } from './format.ts'
+import { type NewPath, readNewPath } from './new-path.ts'
 import { lastLine, type Proxy, readAcls } from './proxies.ts'
 import { readRedirect } from './redirects.ts'
 import { readUsers, type Userlists } from './users.ts'
@@ -28,6 +30,8 @@ export interface RequestRules {
   /** Whether no request may pass, because a denial could not be expressed. */
   readonly isClosed: boolean
   readonly policies: Readonly<Record<string, unknown>>
+  /** Returns the path that servers get for the path of a client; null when servers get the same path. */
+  readonly pathFor: NewPath['pathFor'] | null
 }
 
 /**
@@ -44,6 +48,7 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
   const response: Record<'set' | 'add' | 'remove', unknown[]> = { set: [], add: [], remove: [] }
   const found: Record<string, unknown> = {}
   let isClosed = false
+  let path: NewPath | null = null
   const close = (line: Statement, why: string): void => {
     line.notCarried(`${why}; requests get 403 until you configure a replacement`, true)
     isClosed = true
@@ -136,9 +141,19 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
       case 'replace-path':
       case 'replace-uri':
       case 'set-uri':
-      case 'set-query':
-        line.notCarried('the importer does not change the path; configure a urlRewrite policy', true)
+      case 'set-query': {
+        const isOnly: boolean = proxy.kind === 'backend' && path === null && isAlwaysTrue(condition)
+        const changed: NewPath | null = verb === 'set-path' && isOnly ? readNewPath(words.join(' ')) : null
+        if (changed !== null) {
+          line.carried()
+          path = changed
+        } else if (whyInexpressible(condition) === '') {
+          line.notCarried('the importer does not read this change of the path; matching requests get 501')
+          const text = `not imported: ${verb} at ${positionText(line.at)}\n`
+          steps.push({ condition, line, action: reply(line, 501, text) })
+        } else line.notCarried('the importer does not change the path; configure a urlRewrite policy', true)
         break
+      }
       default:
         line.notCarried(
           verb.startsWith('track-')
@@ -149,10 +164,11 @@ export function readRequestRules(proxy: Proxy, facts: PortFacts, users: Userlist
     }
   }
   for (const line of lines.filter(({ name }) => name === 'http-response')) readResponseRule(line, response)
+  if (path !== null) set.push({ name: ':path', value: path.expression })
   if (set.length > 0) found['transformation'] = { request: { set } }
   const modified = Object.fromEntries(Object.entries(response).filter(([, list]) => list.length > 0))
   if (Object.keys(modified).length > 0) found['headerModifiers'] = { response: modified }
-  return { steps, denials, isClosed, policies: found }
+  return { steps, denials, isClosed, policies: found, pathFor: path?.pathFor ?? null }
 }
 
 /** Headers that the gateway sets itself. */

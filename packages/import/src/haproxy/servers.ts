@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
-import { durationText } from '../core/duration.ts'
 import type { Statement } from '../core/statement.ts'
 import { hostPortOf } from '../http/addresses.ts'
+import { backendTimeouts } from '../http/timeouts.ts'
 import { secondsOf } from './format.ts'
 import { lastLine, type Proxy } from './proxies.ts'
 
@@ -25,10 +25,10 @@ export function readServers(proxy: Proxy): Servers {
   const isSticky = cookie !== null && /^[\w-]+$/.test(sessionName)
   if (isSticky) cookie.changed("the gateway chooses the cookie's value")
   const [connect, server] = [lastLine(proxy, 'timeout', 'connect'), lastLine(proxy, 'timeout', 'server')]
-  const backend = withoutAbsent({
-    http: timeout(server, 'requestTimeout', 'the time limit applies until the response begins'),
-    tcp: timeout(connect, 'connectTimeout', ''),
-  })
+  const backend = backendTimeouts(
+    takeSeconds(connect, ''),
+    takeSeconds(server, 'the time limit applies until the response begins'),
+  )
   return {
     backends: servers.map(({ backend: each }) => each),
     addresses: servers.map(({ host }) => host),
@@ -41,12 +41,13 @@ export function readServers(proxy: Proxy): Servers {
   }
 }
 
-function timeout(line: Statement | null, field: string, note: string): object | undefined {
+/** Returns the seconds of a `timeout` line and marks the line; returns null when the line has no time. */
+function takeSeconds(line: Statement | null, note: string): number | null {
   const seconds = secondsOf(line?.args[1] ?? '')
-  if (line === null || seconds === null || seconds < 0.001) return undefined
+  if (line === null || seconds === null || seconds < 0.001) return null
   if (note === '') line.carried()
   else line.changed(note)
-  return { [field]: durationText(Math.min(seconds, 86_400)) }
+  return seconds
 }
 
 /**

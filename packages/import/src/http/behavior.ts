@@ -5,8 +5,8 @@ import {
   type HttpMatch,
   type HttpPort,
   type HttpRule,
+  hostWithValues,
   type PathCondition,
-  variableOfHost,
 } from './model.ts'
 import { matchesOf } from './order.ts'
 import { fitsPath, fitsRegex } from './paths.ts'
@@ -18,7 +18,7 @@ export function behaviorOf(ports: readonly HttpPort[], env: Readonly<Record<stri
     .flatMap(({ port, rules: found }) => {
       const rules = found.map((rule) => ({
         ...rule,
-        hosts: rule.hosts.map((host) => env[variableOfHost(host) ?? ''] ?? host),
+        hosts: rule.hosts.map((host) => hostWithValues(host, env)),
       }))
       return rules.slice(0, MOST_TESTS).flatMap((rule) => testOf(rule, rules, port) ?? [])
     })

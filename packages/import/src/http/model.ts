@@ -49,7 +49,7 @@ export interface HttpRule {
   /** The line of the source config, for the comment above the route. */
   readonly source: string
   /**
-   * Hostnames: exact, as `*.name`, or as `${NAME}` for an environment variable. Empty for a rule that takes every host.
+   * Hostnames: exact or as `*.name`, in which `${NAME}` is an environment variable. Empty for a rule that takes every host.
    */
   readonly hosts: readonly string[]
   /** The matches, of which one must fit; empty for a rule that takes every request. */
@@ -85,7 +85,12 @@ export function coversHost(pattern: string, host: string): boolean {
   return pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)))
 }
 
-/** Returns the variable name of a host that is written `${NAME}`; null for plain hosts. */
-export function variableOfHost(host: string): string | null {
-  return /^\$\{(\w+)\}$/.exec(host)?.[1] ?? null
+/** Returns the names of the environment variables in a host such as `api.${DOMAIN}`. */
+export function variablesOfHost(host: string): string[] {
+  return [...host.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+}
+
+/** Returns the host with the known values of its variables. */
+export function hostWithValues(host: string, env: Readonly<Record<string, string>>): string {
+  return host.replaceAll(/\$\{(\w+)\}/g, (all, name: string) => env[name] ?? all)
 }

@@ -1,7 +1,8 @@
-import { commented, Variable, withoutAbsent } from '../core/config-yaml.ts'
+import { commented, Template, Variable, withoutAbsent } from '../core/config-yaml.ts'
 import { positionText } from '../core/source.ts'
-import { coversHost, type Certificate, type HttpPort, type HttpRule, variableOfHost } from './model.ts'
+import { coversHost, type Certificate, type HttpPort, type HttpRule, variablesOfHost } from './model.ts'
 import { orderedRoutes } from './order.ts'
+import { reachableRules } from './reachable.ts'
 
 /** Prints the `binds` of the config. */
 export function printPorts(ports: readonly HttpPort[]): object[] {
@@ -14,7 +15,7 @@ export function printPorts(ports: readonly HttpPort[]): object[] {
           name,
           ...(certificate === null ? {} : tlsOf(certificate)),
           policies: Object.keys(policies).length === 0 ? undefined : policies,
-          routes: printRoutes(rules.flatMap((rule) => restrict(rule, certificate?.hostname ?? null) ?? [])),
+          routes: printRoutes(rulesOfListener(rules, certificate?.hostname ?? null, certificates ?? [])),
         }),
       ),
     }),
@@ -43,18 +44,46 @@ function tlsOf({ hostname, cert, key, root, clientCertificates }: Certificate): 
   })
 }
 
-/** Prints a hostname, which may be an environment variable (`${NAME}`). */
-function printHost(host: string): string | Variable {
-  const name = variableOfHost(host)
-  return name === null ? host : new Variable(name)
+/** Prints a hostname, which may contain environment variables (`${NAME}`). */
+function printHost(host: string): string | Variable | Template {
+  const [name] = variablesOfHost(host)
+  if (name === undefined) return host
+  return host === `\${${name}}` ? new Variable(name) : new Template(host)
 }
 
-/** Limits a rule to the hostname of a listener; returns null when the rule takes none of its hosts. */
-function restrict(rule: HttpRule, hostname: string | null): HttpRule | null {
-  if (hostname === null || rule.hosts.length === 0) return rule
-  const hosts = rule.hosts.filter((host) => coversHost(hostname, host))
+/** Returns the rules for the requests of a listener, without rules that no request reaches. */
+function rulesOfListener(
+  rules: readonly HttpRule[],
+  hostname: string | null,
+  certificates: readonly Certificate[],
+): HttpRule[] {
+  const names = certificates.flatMap((each) => each.hostname ?? [])
+  // A rule for all hosts is one for the hosts of the listener.
+  const whole = hostname === null ? [] : [hostname]
+  const own = rules.flatMap((rule) => restrict(rule, hostname, names) ?? [])
+  return reachableRules(own.map((rule) => (rule.hosts.length === 0 ? { ...rule, hosts: whole } : rule))).map((rule) =>
+    rule.hosts === whole ? { ...rule, hosts: [] } : rule,
+  )
+}
+
+/**
+ * Limits a rule to the hosts of a listener, without those of more specific listeners (`names`); returns null when the rule
+ * takes none of its hosts.
+ */
+function restrict(rule: HttpRule, hostname: string | null, names: readonly string[]): HttpRule | null {
+  if (rule.hosts.length === 0) return rule
+  const hosts = rule.hosts.filter(
+    (host) =>
+      (hostname === null || coversHost(hostname, host)) &&
+      !names.some((name) => name !== hostname && isWithin(name, hostname) && coversHost(name, host)),
+  )
   if (hosts.length > 0) return { ...rule, hosts }
-  return rule.hosts.some((host) => coversHost(host, hostname)) ? { ...rule, hosts: [] } : null
+  return hostname !== null && rule.hosts.some((host) => coversHost(host, hostname)) ? { ...rule, hosts: [] } : null
+}
+
+/** Whether the hosts of a name are a part of those of a listener. */
+function isWithin(name: string, hostname: string | null): boolean {
+  return hostname === null || coversHost(hostname, name)
 }
 
 function printRoutes(rules: readonly HttpRule[]): object[] {

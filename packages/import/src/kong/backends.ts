@@ -1,6 +1,7 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
 import type { Field } from '../core/yaml-field.ts'
 import { hostPortOf } from '../http/addresses.ts'
+import { backendTimeouts } from '../http/timeouts.ts'
 import type { Entity } from './entities.ts'
 import { filledText, templateOf } from './placeholders.ts'
 import { readTargets, type Upstreams } from './upstreams.ts'
@@ -159,17 +160,12 @@ function servicePolicies(
       retry: attempts >= 1 ? { attempts: Math.min(Math.round(attempts), 255) } : undefined,
       ...upstream,
     }),
-    backendPolicies: withoutAbsent({
-      tcp: limit(connect, 100) === null ? undefined : { connectTimeout: limit(connect, 100) },
-      http: limit(read, 1) === null ? undefined : { requestTimeout: limit(read, 1) },
-    }),
+    backendPolicies: backendTimeouts(secondsOf(connect, 100), secondsOf(read, 1)),
   }
 }
 
-/** Prints a field with milliseconds as a duration; null when the field has no positive number. */
-function limit(field: Field | null | undefined, least: number): string | null {
+/** Returns the seconds of a field with milliseconds, at least `least` milliseconds; null when the field has no positive number. */
+function secondsOf(field: Field | null | undefined, least: number): number | null {
   const found = field?.number ?? 0
-  if (found < 1) return null
-  const time = Math.max(Math.round(found), least)
-  return time % 1000 === 0 ? `${time / 1000}s` : `${time}ms`
+  return found < 1 ? null : Math.max(Math.round(found), least) / 1000
 }

@@ -1,5 +1,5 @@
 import { Template } from '../core/config-yaml.ts'
-import { type HttpPort, variableOfHost } from '../http/model.ts'
+import { type HttpPort, variablesOfHost } from '../http/model.ts'
 
 /** Returns the names of the environment variables in hosts and backends. */
 export function variablesOf(ports: readonly HttpPort[]): Set<string> {
@@ -10,10 +10,7 @@ export function variablesOf(ports: readonly HttpPort[]): Set<string> {
   }
   for (const { rules } of ports) {
     for (const { hosts, backends, policies } of rules) {
-      for (const host of hosts) {
-        const name = variableOfHost(host)
-        if (name !== null) found.add(name)
-      }
+      for (const name of hosts.flatMap(variablesOfHost)) found.add(name)
       visit([backends, policies])
     }
   }

@@ -131,8 +131,11 @@ function returnedContent(block: ContentBlock, returned: Directive, response: obj
     return namedContent(block, target, NOTHING_CHECKED, around)
   }
   // nginx checks `limit_except` before `return`, which routes cannot express.
-  const found = isLimited ? 'nginx checks limit_except before return' : readReturn(returned)
+  const found = isLimited ? 'nginx checks limit_except before return' : readReturn(returned, around.server)
   if (typeof found !== 'string') {
+    for (const each of block.scope.own) {
+      if (each.name === 'allow' || each.name === 'deny') each.carried('nginx runs `return` first')
+    }
     const checked = block.before?.policies ?? {}
     const content = statusContent({ ...checked, ...found.policies, ...response }, found.status)
     return { ...content, isGuarded: Object.keys(checked).length > 0 }

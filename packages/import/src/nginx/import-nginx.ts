@@ -36,9 +36,11 @@ function importSources(sources: readonly SourceText[], find: FindIncluded): Impo
       'found no server that can be imported, expected server blocks',
     )
   }
+  // Printing marks the certificates, so the report comes after it.
+  const config = { binds: printBinds(ports, http) }
   const report = sortReport(
     list.flatMap((each) => each.reportOf()),
     [...sources.map(({ name }) => name), ...files],
   )
-  return { config: { binds: printBinds(ports) }, report, behavior: behaviorOf(ports) }
+  return { config, report, behavior: behaviorOf(ports) }
 }

@@ -1,4 +1,5 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
+import { Scope } from './directive.ts'
 import { type LocationRoute, printRoutes } from './routes.ts'
 import type { Listen, Server } from './servers.ts'
 
@@ -49,13 +50,13 @@ function sameMachine(a: Listen, b: Listen): boolean {
   return a.address === null || b.address === null
 }
 
-/** The `binds` of the config. */
-export function printBinds(ports: readonly PortServers[]): object[] {
+/** The `binds` of the config; `http` has the certificates of servers without their own. */
+export function printBinds(ports: readonly PortServers[], http: Scope): object[] {
   return ports.map(({ port, address, isTls, servers }) =>
     withoutAbsent({
       port,
       address: address ?? undefined,
-      listeners: isTls ? tlsListeners(servers) : [{ name: `http-${port}`, routes: plainRoutes(servers) }],
+      listeners: isTls ? tlsListeners(servers, http) : [{ name: `http-${port}`, routes: plainRoutes(servers) }],
     }),
   )
 }
@@ -96,10 +97,10 @@ export function hostGroups(
 }
 
 /** A listener for each name, because the name of the handshake chooses the certificate. */
-function tlsListeners(servers: readonly ServerRoutes[]): object[] {
+function tlsListeners(servers: readonly ServerRoutes[], http: Scope): object[] {
   const taken = new Set<string>()
   return servers.flatMap(({ server, routes }, index) => {
-    const tls = certificateOf(server)
+    const tls = certificateOf(server, http)
     const names = server.names.filter((name) => !taken.has(name) && taken.add(name) !== undefined)
     const hosts = index === 0 ? [null, ...names] : names
     return hosts.map((hostname) =>
@@ -114,8 +115,9 @@ function tlsListeners(servers: readonly ServerRoutes[]): object[] {
   })
 }
 
-function certificateOf({ directive }: Server): object {
-  const at = (name: string) => directive.block?.findLast((each) => each.name === name)
+function certificateOf({ directive }: Server, http: Scope): object {
+  const scope = new Scope(directive.block ?? [], http)
+  const at = (name: string) => scope.one(name)
   const [cert, key, client] = [at('ssl_certificate'), at('ssl_certificate_key'), at('ssl_client_certificate')]
   const verify = at('ssl_verify_client')
   for (const each of [cert, key]) each?.carried('copy the file to this path, or change the path')

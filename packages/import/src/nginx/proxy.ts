@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../core/config-yaml.ts'
-import { durationText } from '../core/duration.ts'
 import { hostPortOf } from '../http/addresses.ts'
 import { isSettable } from '../http/header-names.ts'
+import { backendTimeouts } from '../http/timeouts.ts'
 import type { Directive, Scope } from './directive.ts'
 import type { Location } from './locations.ts'
 import type { NewPath } from './rewrite.ts'
@@ -22,7 +22,7 @@ export function readProxy(
   scope: Scope,
   place: { location: Location | null; upstreams: Upstreams; path: NewPath | null },
 ): Proxy | string {
-  const [target = ''] = pass.args
+  const target = withSetVariables(pass.args[0] ?? '', scope)
   const found = /^(https?):\/\/([^/?#$\s]+)(\/[^?#$\s]*)?$/.exec(target)
   if (found === null) return 'the address contains variables or a query, or is not a URL'
   const [, scheme, authority = '', uri] = found
@@ -48,12 +48,10 @@ export function readProxy(
   set.push(...requestHeaders(scope))
   const backend = withoutAbsent({
     tls: scheme === 'https' ? {} : undefined,
-    http: timeoutOf(
-      scope.one('proxy_read_timeout'),
-      'requestTimeout',
-      'the time limit applies until the response begins',
+    ...backendTimeouts(
+      takeSeconds(scope.one('proxy_connect_timeout'), ''),
+      takeSeconds(scope.one('proxy_read_timeout'), 'the time limit applies until the response begins'),
     ),
-    tcp: timeoutOf(scope.one('proxy_connect_timeout'), 'connectTimeout', ''),
   })
   return {
     backends,
@@ -69,12 +67,36 @@ export function readProxy(
   }
 }
 
-function timeoutOf(directive: Directive | null, field: string, note: string): object | undefined {
+/**
+ * Returns the address with the texts of `set` in place of their variables. An address with a path stays as it is, because
+ * nginx then sends that path in place of the whole path of the request.
+ */
+function withSetVariables(address: string, scope: Scope): string {
+  if (!address.includes('$')) return address
+  const used: Directive[] = []
+  const found = address.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (all, braced?: string, plain?: string) => {
+    const variable = `$${braced ?? plain}`
+    const isSet = ({ name, args }: Directive): boolean => name === 'set' && args[0] === variable
+    const [first, ...others] = scope.nearest(
+      (each) => isSet(each) || (each.name === 'if' && each.block?.some(isSet) === true),
+    )
+    const value = first?.name === 'set' && others.length === 0 ? (first.args[1] ?? '') : ''
+    if (first === undefined || value === '' || literalOf(value) === null) return all
+    used.push(first)
+    return value
+  })
+  if (/^https?:\/\/[^/]*\//.test(found)) return address
+  for (const each of used) each.carried()
+  return found
+}
+
+/** Returns the seconds of a directive and marks the directive; returns null when the directive has no time. */
+function takeSeconds(directive: Directive | null, note: string): number | null {
   const seconds = directive === null ? null : secondsOf(directive.args.join(' '))
-  if (directive === null || seconds === null || seconds < 0.001) return undefined
+  if (directive === null || seconds === null || seconds < 0.001) return null
   if (note === '') directive.carried()
   else directive.changed(note)
-  return { [field]: durationText(Math.min(seconds, 86_400)) }
+  return seconds
 }
 
 /** The `Host` of requests to the backend: nginx sends the address of `proxy_pass` unless the config says otherwise. */

@@ -1,4 +1,5 @@
 import type { Directive } from './directive.ts'
+import { routeHost } from '../http/addresses.ts'
 import { literalOf } from './text.ts'
 
 interface ReturnReply {
@@ -6,14 +7,15 @@ interface ReturnReply {
   readonly policies: Readonly<Record<string, unknown>>
 }
 
-/** Reads a `return`; a text says why it is not possible. */
-export function readReturn(directive: Directive): ReturnReply | string {
+/** Reads a `return` of a server; a text says why it is not possible. */
+export function readReturn(directive: Directive, server: Directive): ReturnReply | string {
   const [first = '', second] = directive.args
   const isUrl = /^(https?:|\/|\$scheme)/.test(first)
   const status = isUrl ? 302 : Number(first)
   const text = isUrl ? first : second
   if (!Number.isInteger(status)) return 'the status is not a number'
-  if ([301, 302, 303, 307, 308].includes(status) && text !== undefined) return redirect(directive, status, text)
+  if ([301, 302, 303, 307, 308].includes(status) && text !== undefined)
+    return redirect(directive, status, withServerName(text, server))
   if (status === 444) {
     directive.changed('requests get 403, because the gateway cannot close connections without a response', true)
     return { status: 403, policies: { directResponse: { status: 403 } } }
@@ -25,6 +27,13 @@ export function readReturn(directive: Directive): ReturnReply | string {
     return 'the text contains variables, or is too long'
   directive.carried()
   return { status, policies: { directResponse: { status, ...(body !== undefined && { body }) } } }
+}
+
+/** The text with the first name of the server in place of `$server_name`, if that is a host name. */
+function withServerName(text: string, server: Directive): string {
+  const [name = ''] = (server.block ?? []).find((each) => each.name === 'server_name')?.args ?? []
+  const isHost = name !== '_' && routeHost(name) !== null && !name.startsWith('*')
+  return isHost ? text.replaceAll(/\$server_name\b|\$\{server_name\}/g, () => name) : text
 }
 
 /** The parts of a URL that a redirect may change. */

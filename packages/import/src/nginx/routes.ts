@@ -84,8 +84,9 @@ function scopeOf({ directive, parent }: Location, server: Scope): Scope {
 function uniqueName(text: string, names: Set<string>): string {
   const slug = text
     .replaceAll(/[^\w.-]+/g, '-')
-    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .replaceAll(/^[-._]+/g, '')
     .slice(0, 50)
+    .replaceAll(/[-._]+$/g, '')
   const base = slug === '' ? 'root' : slug
   let name = base
   for (let number = 2; names.has(name); number++) name = `${base}-${number}`

@@ -1,7 +1,7 @@
 import { statusReply } from '../chain/replies.ts'
 import { FIRST_STATE } from '../chain/state.ts'
 import type { ImportedConfig, ImportResult } from '../core/import-result.ts'
-import { sortReport } from '../core/report.ts'
+import { refuseAll, sortReport } from '../core/report.ts'
 import { problemsOf, SourceError, type SourceText } from '../core/source.ts'
 import { SecretVariables } from '../core/secret-variables.ts'
 import { type Field, readYaml } from '../core/yaml-field.ts'
@@ -43,10 +43,15 @@ function importSources(sources: readonly SourceText[]): ImportedConfig {
     })),
   ).filter(({ rules }) => rules.length > 0)
   if (ports.length === 0) {
-    throw new SourceError(
-      { file: first.name, line: 1, column: 1 },
-      'found no router that can be imported, expected http.routers and their entry points',
-    )
+    refuseAll(first, {
+      what: 'router',
+      expected: 'http.routers and their entry points',
+      entries: routers.flatMap(({ field }) => field.reportOf()),
+    })
+  }
+  for (const section of ['middlewares', 'services']) {
+    const members = roots.flatMap((root) => root.get('http')?.get(section)?.members ?? [])
+    for (const [, field] of members) field.noteUnread('no router that is imported uses it')
   }
   const report = sortReport(
     roots.flatMap((root) => root.reportOf()),

@@ -187,3 +187,22 @@ test('any file is imported, or refused with a location; the config has no proble
     { numRuns: 150 },
   )
 })
+
+test('a refusal names the first router in the way, and parts that no router uses say so', () => {
+  const http = (rule: string) => `http:
+  routers: { a: { rule: "${rule}", service: a, entryPoints: [web] } }
+  middlewares: { spare: { stripPrefix: { prefixes: [/x] } } }
+  services: { a: { loadBalancer: { servers: [{ url: "http://a.test" }] } } }
+`
+  const refused = importTraefik([{ name: 'a.yml', text: http('HostRegexp(`{name:[a-z]{3}}.test`)') }])
+  assert.ok(!refused.ok)
+  assert.equal(refused.problem.at.line, 2)
+  assert.match(
+    refused.problem.message,
+    /^found no router that can be imported \(http\.routers\.a\.rule: .*\), expected/,
+  )
+  const found = importTraefik([{ name: 'a.yml', text: http('Host(`a.test`)') }])
+  assert.ok(found.ok)
+  const spare = found.value.report.find(({ name }) => name === 'http.middlewares.spare')
+  assert.equal(spare?.note, 'no router that is imported uses it')
+})
