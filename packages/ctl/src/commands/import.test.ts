@@ -140,6 +140,18 @@ describe('import', () => {
     assert.match(readFileSync(join(out, 'gateway.report.txt'), 'utf8'), /one\.conf:1:36: carried: proxy_pass/)
   })
 
+  test('the output says why no test ran, and names the files that were written', async (t) => {
+    const site = (tls: string) => `server { listen 8443 ssl; ${tls} location / { proxy_pass http://127.0.0.1:9000; } }`
+    const { file, out } = useFile(t, site('ssl_certificate missing.pem; ssl_certificate_key missing.key;'))
+    const { code, stdout } = await runCommand(['import', '--from', 'nginx', file, '--out', out])
+    assert.equal(code, 1)
+    assert.match(stdout, /the imported config has a problem: .*missing\.pem/)
+    assert.match(stdout, /no test ran: the config has problems\n/)
+    assert.match(stdout, /written to .*: gateway\.yaml, gateway\.report\.txt\n/)
+    const json = await runCommand(['import', '--from', 'nginx', file, '--out', out, '--force', '-o', 'json'])
+    assert.equal((JSON.parse(json.stdout) as { whyUntested: string }).whyUntested, 'the config has problems')
+  })
+
   test('the command offers each importer', () => {
     assert.deepEqual(SOURCE_KINDS, Object.keys(importers))
   })

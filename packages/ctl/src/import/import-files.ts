@@ -48,7 +48,11 @@ export async function importFiles(request: ImportRequest, io: Io): Promise<numbe
   const loaded = loadConfig(texts.config, { file: join(request.out, IMPORT_FILES.config), dir: request.out, env })
   const problems = loaded.ok ? [] : loaded.problems.map(printProblem)
   const tests = texts.tests === null || !loaded.ok ? null : await checkTests(join(request.out, IMPORT_FILES.tests))
-  const outcome = { problems, tests: tests ?? { passed: 0, failed: 0, failures: [] } }
+  const outcome = {
+    problems,
+    tests: tests ?? { passed: 0, failed: 0, failures: [] },
+    whyUntested: loaded.ok ? (texts.tests === null ? NO_TESTS : null) : 'the config has problems',
+  }
   io.stdout.write(
     request.isJson ? jsonText(result.value, outcome) : printableBlock(plainText(result.value, outcome, request)),
   )
@@ -87,19 +91,30 @@ function writeAll(texts: ImportTexts, { out, replaces }: ImportRequest): string 
 interface Outcome {
   readonly problems: readonly string[]
   readonly tests: TestOutcome
+  /** The reason why no test ran; null when tests ran. */
+  readonly whyUntested: string | null
 }
 
-function plainText({ report }: ImportedConfig, { problems, tests }: Outcome, { out }: ImportRequest): string {
+const NO_TESTS =
+  'no behavior can be stated without TLS, credentials or other services; write tests: docs/testing-configs.md'
+
+function plainText(
+  { report, behavior }: ImportedConfig,
+  { problems, tests, whyUntested }: Outcome,
+  { out }: ImportRequest,
+): string {
+  const written = Object.entries(IMPORT_FILES).filter(([kind]) => kind !== 'tests' || behavior.tests.length > 0)
   const lines = [
     ...report.filter(({ verdict }) => verdict !== 'carried').map(entryLine),
     ...problems.map((problem) => `the imported config has a problem: ${problem}`),
     ...tests.failures,
+    ...(whyUntested === null ? [] : [`no test ran: ${whyUntested}`]),
     `${summaryLine(report)}; ${tests.passed} tests passed, ${tests.failed} failed`,
-    `written to ${out}: ${Object.values(IMPORT_FILES).join(', ')}`,
+    `written to ${out}: ${written.map(([, name]) => name).join(', ')}`,
   ]
   return `${lines.join('\n')}\n`
 }
 
 function jsonText({ report }: ImportedConfig, outcome: Outcome): string {
-  return `${JSON.stringify({ report, problems: outcome.problems, tests: outcome.tests }, null, 2)}\n`
+  return `${JSON.stringify({ report, ...outcome }, null, 2)}\n`
 }
