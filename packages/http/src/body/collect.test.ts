@@ -4,7 +4,7 @@ import { type Sink, type Source, sourceOf } from './body.ts'
 import { collect } from './collect.ts'
 
 /** A body that the test writes. */
-function setUp(limit: number) {
+function setUp(limit: number, afterwards = () => {}) {
   let sink: Sink | null = null
   const cancelled: string[] = []
   const body: Source = {
@@ -14,7 +14,10 @@ function setUp(limit: number) {
     cancel: ({ message }) => void cancelled.push(message),
   }
   const results: [string | null, string | null][] = []
-  collect(body, limit, (bytes, cause) => results.push([bytes?.toString() ?? null, cause?.message ?? null]))
+  collect(body, limit, (bytes, cause) => {
+    results.push([bytes?.toString() ?? null, cause?.message ?? null])
+    afterwards()
+  })
   assert.ok(sink !== null)
   return { sink: sink as Sink, cancelled, results }
 }
@@ -58,4 +61,18 @@ test('a body that breaks off is told of with the cause', () => {
   sink.write(Buffer.from('ab'))
   sink.abort(new Error('cut'))
   assert.deepEqual(results, [[null, 'cut']])
+})
+
+test('a consumer that throws is told once more, by the abort that follows', () => {
+  const { sink, results } = setUp(3, () => {
+    throw new Error('a fault')
+  })
+  sink.write(Buffer.from('ab'))
+  assert.throws(() => sink.end(null), /a fault/)
+  assert.throws(() => sink.abort(new Error('internal fault')), /a fault/)
+  sink.abort(new Error('late'))
+  assert.deepEqual(results, [
+    ['ab', null],
+    [null, 'internal fault'],
+  ])
 })

@@ -1,6 +1,9 @@
 import type { Source } from './body.ts'
 
-/** Reads a whole body. `bytes` is null when the body breaks off, with the cause, or exceeds the limit. */
+/**
+ * Reads a whole body. `bytes` is null when the body breaks off, with the cause, or exceeds the limit. When `done` throws, it
+ * is called once more with the cause by which the body is then aborted, so that whoever waits for the body gets an answer.
+ */
 export function collect(body: Source, limit: number, done: (bytes: Buffer | null, cause: Error | null) => void): void {
   const chunks: Buffer[] = []
   let size = 0
@@ -8,7 +11,12 @@ export function collect(body: Source, limit: number, done: (bytes: Buffer | null
   const finish = (bytes: Buffer | null, cause: Error | null = null): void => {
     if (isOver) return
     isOver = true
-    done(bytes, cause)
+    try {
+      done(bytes, cause)
+    } catch (error) {
+      isOver = cause !== null
+      throw error
+    }
   }
   body.pipe({
     source: null,
