@@ -30,7 +30,7 @@ function useGateway(slots: number) {
     log: log.child('main'),
     collector: new Collector(),
     ipv6: true,
-    sessionKeys: () => ({ keys: [] }),
+    sessionKeys: () => ({ keys: ['of sessions'] }),
   })
   const apply = (routes: object[]): Promise<string[]> => {
     const loaded = loadConfig(JSON.stringify(httpConfig(routes)), { file: 'f', dir: '/', env: {} })
@@ -83,4 +83,16 @@ test('the number of a config that workers have refused is given to no other', as
   assert.equal(gateway.generation, 1)
   assert.deepEqual(await apply([limited('three')]), [])
   assert.deepEqual([gateway.generation, applied.map(({ generation }) => generation)], [3, [1, 2, 3]])
+})
+
+test('ids of files and batches get the session keys, and chats with other providers need none', async () => {
+  const { apply, applied } = useGateway(16)
+  const keysFor = async (ai: object): Promise<readonly string[] | undefined> => {
+    assert.deepEqual(await apply([{ backends: [{ ai }] }]), [])
+    return applied.at(-1)?.sessionKeys
+  }
+  assert.deepEqual(await keysFor({ provider: { gemini: {} } }), [])
+  assert.deepEqual(await keysFor({ provider: { openai: {} } }), ['of sessions'])
+  const models = [{ name: '*', provider: { anthropic: {} } }]
+  assert.deepEqual(await keysFor({ models }), ['of sessions'])
 })

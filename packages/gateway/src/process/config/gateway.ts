@@ -9,6 +9,7 @@ import { type CertificateExpiry, certificateExpiries } from '../telemetry/certif
 import { claimPort } from './ports.ts'
 import { ReachedServices } from './reached-services.ts'
 import type { SessionKeys } from './session-keys.ts'
+import { hasBatches } from '../../llm/providers/batch-providers.ts'
 import type { Supervisor } from '../workers/supervisor.ts'
 import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
@@ -17,7 +18,7 @@ interface GatewayOptions {
   supervisor: Supervisor
   log: Logger
   collector: Collector
-  /** Returns the keys of MCP sessions; called when a config needs them. */
+  /** Returns the keys of sessions, files and batches; called when a config needs them. */
   sessionKeys: () => SessionKeys
   /** Whether ports without an address are opened for IPv6 too. */
   ipv6: boolean
@@ -305,10 +306,14 @@ interface ConfigCheck {
   quarantine: Quarantine
 }
 
-/** Whether the config issues session ids or cookies, which need keys. */
+/** Whether the config issues session ids, cookies, or ids of files and batches, which need keys. */
 function needsKeys({ backends, policies }: Ir): boolean {
   return (
-    backends.some(({ target }) => target.kind === 'mcp') ||
+    backends.some(
+      ({ target }) =>
+        target.kind === 'mcp' ||
+        (target.kind === 'ai' && target.groups.flat().some(({ config }) => hasBatches(config))),
+    ) ||
     policies.some(
       ({ traffic, backend }) =>
         traffic?.sessionPersistence !== undefined || backend?.ai?.cache?.shared?.encrypt === true,

@@ -11,7 +11,10 @@ interface SessionKeyOptions {
   warn: (message: string) => void
 }
 
-/** The keys that encrypt session ids, newest first, or the problem with them. Replicas with the same key share sessions. */
+/**
+ * The keys that encrypt ids of sessions, files and batches, newest first, or the problem with them. Replicas with the same
+ * key share sessions.
+ */
 export type SessionKeys = { keys: string[] } | { problem: string }
 
 /** Reads the keys from the environment, from the configured file, or from a file that is created on first use. */
@@ -67,7 +70,8 @@ function knownKeys({ environment, keyFile }: Pick<SessionKeyOptions, 'environmen
 }
 
 function passingKey(path: string, error: unknown, warn: SessionKeyOptions['warn']): SessionKeys {
-  warn(`MCP sessions will not survive a restart: ${path} cannot be used (${messageOf(error)}); set SESSION_KEY`)
+  const reason = `${path} cannot be used (${messageOf(error)})`
+  warn(`ids of sessions, files and batches will not survive a restart: ${reason}; set SESSION_KEY`)
   return { keys: [randomBytes(32).toString('hex')] }
 }
 
