@@ -47,6 +47,8 @@ describe('an error of a provider', () => {
     assert.equal(decode(401, { error: 'bad key' }).message, 'bad key')
     assert.equal(decode(401, { error: 'bad key' }).kind, 'authentication')
     assert.equal(decode(422, { message: 'wrong', type: 'BadRequestError' }).message, 'wrong')
+    assert.equal(decode(400, { detail: 'too many documents' }).message, 'too many documents')
+    assert.equal(decode(422, { detail: [{ loc: ['body', 'n'], msg: 'Field required' }] }).message, 'Field required')
     assert.equal(decode(500, { error: {} }).message, 'the provider answered with status 500')
   })
 

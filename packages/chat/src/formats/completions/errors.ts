@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../response/chat-error.ts'
-import { countAt, isObject, parseJson, textAt } from '@portico/http/json'
+import { countAt, isObject, objectsAt, parseJson, textAt } from '@portico/http/json'
 import type { ChatError, Json, JsonObject } from '../../middle.ts'
 
 export function decodeError(status: number, body: Buffer): ChatError {
@@ -21,7 +21,10 @@ export function errorBody({ kind, message, code, param }: ChatError): JsonObject
   return { error: { message, type: TYPES[kind], param: param ?? null, code: code ?? null } }
 }
 
-/** Reads errors in OpenAI's form, in the form of Google's OpenAI-compatible servers, and as plain text. */
+/**
+ * Reads errors in OpenAI's form, in the form of Google's OpenAI-compatible servers, in that of Voyage, Jina and servers on
+ * FastAPI, and as plain text.
+ */
 function readError(body: Json, status: number | null): ChatError | null {
   const inner = isObject(body)
     ? (body.error ?? body)
@@ -30,7 +33,7 @@ function readError(body: Json, status: number | null): ChatError | null {
       : undefined
   if (typeof inner === 'string') return { status: status ?? 502, kind: kindOfStatus(status ?? 502), message: inner }
   if (!isObject(inner)) return null
-  const message = textAt(inner, 'message')
+  const message = textAt(inner, 'message') ?? detailOf(inner)
   if (message === undefined) return null
   const type = textAt(inner, 'type')
   const code = textAt(inner, 'code') ?? textAt(inner, 'status') ?? type
@@ -47,6 +50,12 @@ function readError(body: Json, status: number | null): ChatError | null {
     ...(code !== undefined && { code }),
     ...(param !== undefined && { param }),
   }
+}
+
+/** `detail` is a text, or a list of faults in the body of the request. */
+function detailOf(error: JsonObject): string | undefined {
+  const [first] = objectsAt(error, 'detail')
+  return textAt(error, 'detail') ?? (first === undefined ? undefined : textAt(first, 'msg'))
 }
 
 function httpStatus(code: number | undefined): number | undefined {
