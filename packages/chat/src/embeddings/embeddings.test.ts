@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { JsonObject, Loss } from '../middle.ts'
 import { UnsupportedField } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
-import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from './index.ts'
+import { decodeEmbeddingRequest, decodeGeminiEmbeddings, embeddingUpstreams, encodeEmbeddings } from './index.ts'
 
 const { openai, vertex, titan, cohere, nova } = embeddingUpstreams
 const noHeader = () => undefined
@@ -39,6 +39,18 @@ test('OpenAI gets what the client said', () => {
     const body = { model: 'model', input, dimensions: 3, encoding_format: 'base64', user: 'u', strange: { a: 1 } }
     assert.deepEqual(encode(openai, body), { body, losses: [] })
   }
+})
+
+test('OpenAI gets no settings of Google, which are named', () => {
+  const entry = { content: { parts: [{ text: 'a' }] }, taskType: 'RETRIEVAL_DOCUMENT', title: 'T', strange: 1 }
+  const request = decodeGeminiEmbeddings({ model: 'asked-for', ...entry }, false)
+  assert.ok(!(request instanceof UnsupportedField))
+  const losses: Loss[] = []
+  assert.deepEqual(openai.encodeRequest(request, 'model', losses), { model: 'model', input: 'a', strange: 1 })
+  assert.deepEqual(losses, [
+    { what: 'dropped', path: 'task_type' },
+    { what: 'dropped', path: 'title' },
+  ])
 })
 
 test('malformed requests are refused by name', () => {

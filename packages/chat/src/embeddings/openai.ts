@@ -1,15 +1,22 @@
 import { countAt, isObject, objectsAt, textAt } from '@portico/http/json'
-import type { JsonObject, Usage } from '../middle.ts'
+import { lose } from '../request/carry-over.ts'
+import type { JsonObject, Loss, Usage } from '../middle.ts'
 import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 import { isVector } from './translation.ts'
 
-/** OpenAI's own form, which the client speaks too: nothing is lost. */
+/** OpenAI's own form; settings that only Google's embeddings have are reported as losses. */
 export const openaiEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
 
-function encodeRequest(request: EmbeddingRequest, model: string): JsonObject {
+function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject {
   const { inputs, isSingle, dimensions, encoding, user, rest } = request
+  const kept = { ...rest }
+  for (const name of GOOGLE_SETTINGS) {
+    if (!Object.hasOwn(kept, name)) continue
+    delete kept[name]
+    lose(losses, { what: 'dropped', path: name })
+  }
   return {
-    ...rest,
+    ...kept,
     model,
     input: isSingle ? (inputs[0] ?? '') : inputs,
     ...(dimensions !== undefined && { dimensions }),
@@ -17,6 +24,9 @@ function encodeRequest(request: EmbeddingRequest, model: string): JsonObject {
     ...(user !== null && { user }),
   }
 }
+
+/** OpenAI refuses requests with members that it does not know. */
+const GOOGLE_SETTINGS = ['task_type', 'title', 'autoTruncate']
 
 function decodeResponse(body: JsonObject): Embeddings | null {
   const data = objectsAt(body, 'data').toSorted(
