@@ -1,6 +1,7 @@
 import { invalid, VendorRefusal } from './answer.ts'
 import type { ParsedRequest } from './parsed-request.ts'
 import { tokensOf } from './formats/embeddings.ts'
+import { geminiEmbeddings } from './formats/gemini-embeddings.ts'
 import { geminiReply, geminiStream, googleFailure } from './formats/gemini-reply.ts'
 import { readGenerateContent } from './formats/gemini-request.ts'
 import { openaiEndpoints } from './openai.ts'
@@ -57,6 +58,9 @@ export function geminiMethod(
     }
     case 'countTokens':
       return json({ totalTokens: tokensOf([JSON.stringify(request.body)]) })
+    case 'embedContent':
+    case 'batchEmbedContents':
+      return geminiEmbeddings(request.body, model, method === 'batchEmbedContents')
     default:
       throw notFound(request)
   }

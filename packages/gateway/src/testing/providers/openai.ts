@@ -8,6 +8,10 @@ import {
   type CompletionsQuirks,
 } from './formats/completions-reply.ts'
 import { readCompletions } from './formats/completions-request.ts'
+import { audioReply } from './endpoints/audio.ts'
+import { FakeBatches } from './endpoints/batches.ts'
+import { imagesReply } from './endpoints/images.ts'
+import { moderationsReply } from './endpoints/moderations.ts'
 import { outputOf, responsesReply, responsesStream } from './formats/responses-reply.ts'
 import { type InputItem, readResponses, type ResponseStore } from './formats/responses-request.ts'
 import { type FakeReply, type FakeRequest, headerOf, json, type Vendor } from './reply.ts'
@@ -17,17 +21,27 @@ export const OPENAI_KEY = 'sk-fake-openai'
 export const OPENAI_MODELS = ['gpt-5', 'gpt-4.1']
 
 export function openaiVendor(): Vendor {
-  const endpoints = openaiEndpoints({})
+  const chats = openaiEndpoints({})
+  const serve: typeof chats = (request, endpoint, saw) => otherCall(request, endpoint) ?? chats(request, endpoint, saw)
+  const batches = new FakeBatches((request, endpoint) => serve(request, endpoint, () => {}))
   return {
     name: 'openai',
     answer(request, saw) {
       if (headerOf(request, 'authorization') !== `Bearer ${OPENAI_KEY}`) {
         throw new VendorRefusal({ kind: 'authentication', message: 'Incorrect API key provided.' })
       }
-      return endpoints(request, request.path.replace(/^\/v1\//, ''), saw)
+      const endpoint = request.path.replace(/^\/v1\//, '')
+      return batches.answer(request, endpoint) ?? serve(request, endpoint, saw)
     },
     fail: openaiFailure,
   }
+}
+
+/** Calls that only OpenAI itself has; null for others. */
+function otherCall(request: FakeRequest, endpoint: string): FakeReply | null {
+  if (request.method !== 'POST') return null
+  if (endpoint === 'moderations') return moderationsReply(request)
+  return imagesReply(request, endpoint) ?? audioReply(request, endpoint)
 }
 
 export function openaiFailure(failure: Failure, param: string | null): FakeReply {

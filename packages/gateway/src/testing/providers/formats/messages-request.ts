@@ -81,7 +81,7 @@ export function readTokenCount(body: unknown, place: 'anthropic' | 'vertexai'): 
   )
 }
 
-const anthropicComplaints: Complaints = {
+export const anthropicComplaints: Complaints = {
   unknown: (path, name) => `${[...path, name].map(String).join('.')}: Extra inputs are not permitted`,
   wrong: (path, message) => `${path.map(String).join('.')}: ${message}`,
 }

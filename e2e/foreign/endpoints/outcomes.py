@@ -1,0 +1,33 @@
+"""Runs the calls that a test asks for, and prints what each of them returned or raised as one line of JSON."""
+
+import json
+import sys
+
+SOUND = b"s" * 100_000
+SOUND_NAME = "gespräch.mp3"
+PICTURES = [b"first picture", b"second picture"]
+MASK = b"mask"
+DOCUMENTS = ["about cats", "about dogs", "about birds"]
+ODD = {"odd": "member"}
+QUERY = "dogs"
+
+
+class Refused(Exception):
+    """An error as a library raised it."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def run(calls):
+    """`calls` has a function for each name of a call, with a job as its argument."""
+
+    def outcome(job):
+        try:
+            return {"value": calls[job["call"]](job)}
+        except Refused as error:
+            return {"error": {"status": error.status, "message": error.message}}
+
+    print(json.dumps([outcome(job) for job in json.loads(sys.argv[1])["jobs"]]))
