@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { systemRandom } from '../state/system-random.ts'
 import type { AdminCredential, AdminCredentials } from './credentials.ts'
 
 const SESSION_COOKIE = 'portico_session'
@@ -18,7 +19,7 @@ export interface OpenedSession {
  * A session ends with its token.
  */
 export class Sessions {
-  readonly #key = randomBytes(32)
+  readonly #key = systemRandom(32)
   readonly #credentials: AdminCredentials
   readonly #now: () => number
   /** Logged out before their end, with that end. */

@@ -1,4 +1,5 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { systemRandom } from './system-random.ts'
 import type { SharedCells, SharedCounters } from '@portico/http/client'
 
 /**
@@ -143,7 +144,7 @@ export function createTable(slots = 65_536): SharedArrayBuffer {
   if (!Number.isInteger(Math.log2(slots))) throw new RangeError('the size of a table is a power of two')
   // One more slot behind the last holds the salt.
   const buffer = new SharedArrayBuffer((slots + 1) * SLOT_BYTES)
-  new Uint8Array(buffer, slots * SLOT_BYTES, SALT_BYTES).set(randomBytes(SALT_BYTES))
+  new Uint8Array(buffer, slots * SLOT_BYTES, SALT_BYTES).set(systemRandom(SALT_BYTES))
   return buffer
 }
 

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { systemRandom } from '../../state/system-random.ts'
 import type {
   ApplyRequest,
   CheckedConfig,
@@ -32,7 +33,7 @@ export interface ConfigEditorParts extends EditContext {
 export class ConfigEditor implements ConfigEditSource {
   readonly #parts: ConfigEditorParts
   /** The key of version hashes, so that a version reveals nothing about redacted values. */
-  readonly #key = randomBytes(32)
+  readonly #key = systemRandom(32)
   /** For a text that was replaced before it went live, the text before it. */
   readonly #neverLive = new Map<string, string>()
 

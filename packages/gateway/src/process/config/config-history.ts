@@ -21,7 +21,8 @@ interface LocatedConfig {
 interface HistoryEntry extends Omit<ConfigText, 'text'> {
   /** Null for a text that is too large to store: the file is read again, if it is still the same. */
   text: string | null
-  digest: string
+  /** Null for a text that is stored. */
+  digest: string | null
   at: number
   characters: number
 }
@@ -54,7 +55,7 @@ export class GenerationHistory {
     const isLarge = text.length > MAX_CHARACTERS
     this.#kept.set(generation, {
       ...{ file, dir, at: Date.now(), characters: text.length },
-      ...{ text: isLarge ? null : text, digest: hash('sha256', text, 'base64') },
+      ...(isLarge ? { text: null, digest: hash('sha256', text, 'base64') } : { text, digest: null }),
     })
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= MAX_GENERATIONS && this.#characters() <= MAX_CHARACTERS) break

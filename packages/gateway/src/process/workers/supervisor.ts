@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { AnswerSelection } from '../../stores/answers/answer-store.ts'
@@ -18,6 +17,7 @@ import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
 import { createRegion } from '../../telemetry/metrics/metrics.ts'
 import { RecordStore } from '../../telemetry/recorder/record-store.ts'
 import { TraceHub } from '../../telemetry/trace/trace-hub.ts'
+import { systemRandom } from '../../state/system-random.ts'
 import { type EndpointsChange, type NamedState, ServiceAddresses } from '@portico/http/client'
 import { recorderSizes } from '../telemetry/recorder-sizes.ts'
 import type { StartWorker } from './worker-channel.ts'
@@ -61,8 +61,8 @@ export class Supervisor {
   /** The counters that all workers share; they outlive each worker. */
   readonly counters = new Reservations(new SharedTable(this.#table))
   readonly #options: SupervisorOptions
-  readonly #ticketSecret = randomBytes(32)
-  readonly #instance = randomBytes(8).toString('hex')
+  readonly #ticketSecret = systemRandom(32)
+  readonly #instance = systemRandom(8).toString('hex')
   readonly #handles = new Set<WorkerHandle>()
   /** Workers that were replaced after an internal error and still finish their requests. */
   readonly #retiring = new Set<WorkerHandle>()

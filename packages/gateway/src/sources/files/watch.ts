@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync, statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -46,8 +45,9 @@ class FolderWatch implements ConfigWatch {
   readonly #maxWaitMs: number
   readonly #watchersByFolder = new Map<string, FSWatcher>()
   readonly #patrol: NodeJS.Timeout
-  #hashesByNamed = new Map<string, string>()
-  #seen: Description
+  #textByNamed = new Map<string, string | null>()
+  /** The text of the config at the last read, because a hash would load `node:crypto`, which takes more memory; null when it could not be read. */
+  #seen: string | null
   /** The stamps of the files at the last read: an unchanged large config is not read every five seconds. */
   #seenStamps = ''
   #timer: NodeJS.Timeout | null = null
@@ -61,7 +61,7 @@ class FolderWatch implements ConfigWatch {
     this.#quietMs = options.quietMs ?? 20
     this.#namedQuietMs = options.namedQuietMs ?? 100
     this.#maxWaitMs = options.maxWaitMs ?? 400
-    this.#seen = describe(readOrNull(config))
+    this.#seen = readOrNull(config)
     this.update([])
     // Links may lead to other folders, and some file systems report nothing: a slow look finds those changes.
     this.#patrol = setInterval(() => {
@@ -79,13 +79,18 @@ class FolderWatch implements ConfigWatch {
       this.#watchersByFolder.delete(folder)
     }
     for (const folder of folders) this.#watchFolder(folder)
-    const known = this.#hashesByNamed
-    // Known hashes stay, so that a change between a reload and this call is still noticed.
-    this.#hashesByNamed = new Map(named.map((file) => [file, known.get(file) ?? describe(readOrNull(file)).hash]))
+    const known = this.#textByNamed
+    // Known texts stay, so that a change between a reload and this call is still noticed.
+    this.#textByNamed = new Map(
+      named.map((file) => {
+        const text = known.get(file)
+        return [file, text === undefined ? readOrNull(file) : text]
+      }),
+    )
   }
 
   expect(text: string): void {
-    this.#seen = describe(text)
+    this.#seen = text
   }
 
   close(): void {
@@ -122,7 +127,7 @@ class FolderWatch implements ConfigWatch {
     if (file === this.#config) return whole
     // New and removed files in a folder of manifests are not known by name.
     const isInside = isFolder(this.#config) && file.startsWith(`${this.#config}/`)
-    return isInside || this.#hashesByNamed.has(file) ? this.#namedQuietMs : null
+    return isInside || this.#textByNamed.has(file) ? this.#namedQuietMs : null
   }
 
   #drop(folder: string): void {
@@ -157,24 +162,23 @@ class FolderWatch implements ConfigWatch {
   }
 
   #stamps(): string {
-    return [this.#config, ...this.#hashesByNamed.keys()].map(stampOf).join()
+    return [this.#config, ...this.#textByNamed.keys()].map(stampOf).join()
   }
 
   #isUnfinished(text: string | null): boolean {
-    return text === null || text === '' || (this.#seen.endsLine && !text.endsWith('\n'))
+    return text === null || text === '' || ((this.#seen?.endsWith('\n') ?? false) && !text.endsWith('\n'))
   }
 
   #look(text: string | null): void {
-    const current = describe(text)
-    let changed = current.hash !== this.#seen.hash
-    this.#seen = current
-    for (const [file, hash] of this.#hashesByNamed) {
-      const next = describe(readOrNull(file)).hash
-      if (next === hash) continue
-      this.#hashesByNamed.set(file, next)
+    let changed = text !== this.#seen
+    this.#seen = text
+    for (const [file, before] of this.#textByNamed) {
+      const next = readOrNull(file)
+      if (next === before) continue
+      this.#textByNamed.set(file, next)
       changed = true
     }
-    for (const file of [this.#config, ...this.#hashesByNamed.keys()]) this.#watchFolder(dirname(file))
+    for (const file of [this.#config, ...this.#textByNamed.keys()]) this.#watchFolder(dirname(file))
     if (changed) this.#onChange(text)
   }
 }
@@ -196,14 +200,4 @@ function readOrNull(file: string): string | null {
   } catch {
     return null
   }
-}
-
-interface Description {
-  hash: string
-  endsLine: boolean
-}
-
-function describe(text: string | null): Description {
-  if (text === null) return { hash: 'unreadable', endsLine: false }
-  return { hash: createHash('sha256').update(text).digest('base64'), endsLine: text.endsWith('\n') }
 }

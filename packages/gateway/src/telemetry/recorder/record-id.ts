@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { systemRandom } from '../../state/system-random.ts'
 
 /**
  * The parameters of record ids. An id has eight digits for the ring and seven for the serial number in it. Clients see ids,
@@ -13,7 +13,11 @@ export interface RecordNames {
 export const PREFIX_LENGTH = 8
 
 export function createNames(): RecordNames {
-  return { prefix: digits(randomInt(2 ** 20), 4) + digits(randomInt(2 ** 20), 4), key: randomInt(2 ** 32) }
+  const random = systemRandom(12)
+  return {
+    prefix: digits(random.readUInt32LE(0), 4) + digits(random.readUInt32LE(4), 4),
+    key: random.readUInt32LE(8),
+  }
 }
 
 export function idOf({ prefix, key }: RecordNames, serial: number): string {
