@@ -48,10 +48,16 @@ async function writeThreads(dir, output, threads) {
   for (const [file, text] of asChunks(codeByFile, new Set(later))) await writeFile(join(program, file), text)
   await writeFile(join(dir, 'package.json'), '{ "type": "commonjs" }\n')
   for (const name of threads) {
-    const start = `require('./program/load-chunk.js').chunkLoader(require('node:path').join(__dirname, 'program'))('${name}.js')\n`
-    await writeFile(join(dir, `${name}.js`), start)
+    await writeFile(join(dir, `${name}.js`), startOf(name, name === threads[0] ? 'main' : 'worker'))
   }
   await compileAhead(dir)
+}
+
+function startOf(name, thread) {
+  return `const { chunkLoader, codeFolder } = require('./program/load-chunk.js')
+const folder = __dirname + '/program'
+chunkLoader(folder, codeFolder(folder, '${thread}'))('${name}.js')
+`
 }
 
 /** Every policy is a `step.ts`, so its chunk is named after the folder. */

@@ -18,9 +18,15 @@ export function asChunks(codeByFile, laterFiles = new Set()) {
 
 /** Applies the changes that need no knowledge of other chunks. */
 export function asChunk(code) {
-  return (hasPlainExports(code) ? code : withPlainExports(code))
+  return withoutUnusedRuntime(hasPlainExports(code) ? code : withPlainExports(code))
     .replace(/(__(?:esm|commonJS)Min\()\(\(/g, '$1(0, (')
     .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Every chunk imports the helpers of the bundler, even one that uses none. */
+function withoutUnusedRuntime(code) {
+  const [line, name] = /^const (require_rolldown_runtime) = require\("\.\/[^"]+"\);\n/m.exec(code) ?? []
+  return line !== undefined && code.split(name).length === 2 ? code.replace(line, '') : code
 }
 
 function hasPlainExports(code) {
@@ -96,7 +102,9 @@ function withLaterImports(code, laterFiles) {
 }
 
 /** Builtins that many threads never use, and that take milliseconds to load. */
-const LATER_BUILTINS = ['http2', 'crypto', 'tls', 'http', 'dns', 'fs/promises', 'zlib'].map((name) => `node:${name}`)
+const LATER_BUILTINS = [
+  ...['http2', 'crypto', 'tls', 'http', 'dns', 'fs/promises', 'zlib', 'worker_threads', 'timers/promises', 'module'],
+].map((name) => `node:${name}`)
 
 /**
  * Loads a builtin where the chunk first uses one of its members. A default import adds a line that wraps the builtin for ES

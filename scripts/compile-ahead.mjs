@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRecentEnough, pinnedNode } from '../packages/gateway/bin/runtime.mjs'
 
+const require = createRequire(import.meta.url)
 const backend = { host: '127.0.0.1:9' }
 const service = { backendRef: backend }
 const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
@@ -39,10 +41,28 @@ export async function compileAhead(dir) {
     // Chunks of the main thread and those of worker threads.
     for (const separateWorker of [false, true])
       for (const route of RUNS) await runOnce(node, dir, { folder, route, separateWorker })
+    packStarts(dir)
   } catch (error) {
     process.stderr.write(`not compiled ahead: ${error.message}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Joins the chunks of a plain start, with their code, in one file for each kind of thread. */
+function packStarts(dir) {
+  const { packChunks, START_PACK } = require(join(dir, 'program/load-chunk.js'))
+  for (const kind of readdirSync(join(dir, 'code'))) {
+    const folder = join(dir, 'code', kind)
+    const order = join(folder, 'order.json')
+    const names = JSON.parse(readFileSync(order, 'utf8'))
+    const codeFile = (name) => join(folder, `${name}.bin`)
+    const chunkOf = (name) => ({
+      text: readFileSync(join(dir, 'program', name), 'latin1'),
+      code: readFileSync(codeFile(name)),
+    })
+    writeFileSync(join(folder, START_PACK), packChunks(new Map(names.map((name) => [name, chunkOf(name)]))))
+    for (const file of [order, ...names.map(codeFile)]) rmSync(file)
   }
 }
 

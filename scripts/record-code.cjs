@@ -3,6 +3,7 @@
 const { existsSync, mkdirSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join } = require('node:path')
 const vm = require('node:vm')
+const { isMainThread } = require('node:worker_threads')
 
 const scripts = new Map()
 vm.Script = class extends vm.Script {
@@ -13,9 +14,9 @@ vm.Script = class extends vm.Script {
 }
 
 process.on('exit', () => {
+  recordOrder()
   for (const [file, script] of scripts) {
-    const { codeName } = require(join(dirname(file), 'load-chunk.js'))
-    const folder = join(dirname(file), '../code', codeName())
+    const folder = folderOf(file)
     const to = join(folder, `${basename(file)}.bin`)
     // An earlier run loaded less, so its compiled code is what most configs need.
     if (existsSync(to)) continue
@@ -23,3 +24,18 @@ process.on('exit', () => {
     writeFileSync(to, script.createCachedData())
   }
 })
+
+/** Writes the names of the chunks that the first run loads, which a start pack gets. */
+function recordOrder() {
+  const [file] = scripts.keys()
+  if (file === undefined) return
+  const folder = folderOf(file)
+  if (existsSync(folder)) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'order.json'), JSON.stringify(Array.from(scripts.keys(), (each) => basename(each))))
+}
+
+function folderOf(file) {
+  const { codeFolder } = require(join(dirname(file), 'load-chunk.js'))
+  return codeFolder(dirname(file), isMainThread ? 'main' : 'worker')
+}

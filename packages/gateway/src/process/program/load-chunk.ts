@@ -1,34 +1,47 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
-import { isMainThread } from 'node:worker_threads'
 
 /** A chunk, compiled as the function of a CommonJS module. */
 type Chunk = (exports: object, require: (id: string) => unknown, module: { exports: object }, file: string) => void
+
+/** A chunk as it is read: the text of the function, and its code cache for this runtime. */
+interface StoredChunk {
+  readonly text: () => string
+  readonly code: Buffer | undefined
+}
+
+/** The file beside the code cache with all chunks of a plain start, so that a start reads one file instead of 150. */
+export const START_PACK = 'start.pack'
+/** The time after which no more chunks of the start pack are expected. */
+const START_MS = 1_000
+/** V8 copies a code cache that does not begin at a multiple of this. */
+const ALIGNMENT = 8
 
 /**
  * Loads chunks of the built program. The build puts the code cache of V8 beside them, for one runtime and both kinds of
  * threads; other runtimes compile the chunks. The cache needs no check, because it is as writable as the chunks.
  */
-export function chunkLoader(
-  folder: string,
-  codeFolder = join(folder, '../code', codeName()),
-): (name: string) => object {
+export function chunkLoader(folder: string, codeFolder: string): (name: string) => object {
   const modules = new Map<string, { exports: object }>()
-  const requireOther = createRequire(join(folder, 'chunk.js'))
-  const require = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : requireOther(id))
+  const packed = readPack(join(codeFolder, START_PACK))
+  // The chunks share one memory, which a start no longer needs after this time.
+  if (packed.size > 0) setTimeout(() => packed.clear(), START_MS).unref()
+  let requirePackage: ((id: string) => unknown) | null = null
+  const require = (id: string): unknown => {
+    if (id.startsWith('./')) return load(id.slice(2))
+    return process.getBuiltinModule(id) ?? (requirePackage ??= packageLoader(folder))(id)
+  }
   function load(name: string): object {
     const known = modules.get(name)
     if (known !== undefined) return known.exports
     const module = { exports: {} }
     modules.set(name, module)
-    const file = join(folder, name)
-    // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
-    const text = readOnce(file).toString('latin1')
-    const script = new Script(`(function (exports, require, module, __filename) {${text}\n})`, {
+    const file = `${folder}/${name}`
+    const { text, code } = packed.get(name) ?? readChunk(file, join(codeFolder, `${name}.bin`))
+    const script = new Script(text(), {
       filename: file,
-      cachedData: readCode(join(codeFolder, `${name}.bin`)),
+      cachedData: code,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
     const chunk = script.runInThisContext() as Chunk
@@ -38,12 +51,61 @@ export function chunkLoader(
   return load
 }
 
-/** The folder of compiled code for this version of Node, platform and kind of thread. */
-export function codeName(): string {
-  return `${process.version}-${process.platform}-${process.arch}-${isMainThread ? 'main' : 'worker'}`
+/** The folder of compiled code for this version of Node, platform and kind of thread, beside the folder of the chunks. */
+export function codeFolder(folder: string, thread: 'main' | 'worker'): string {
+  return join(folder, `../code/${process.version}-${process.platform}-${process.arch}-${thread}`)
 }
 
-function readCode(file: string): Buffer | undefined {
+/**
+ * `packChunks` returns the content of a start pack: a line of JSON with the positions of all parts, then the parts. Texts are
+ * already those of functions, because a start would copy them once more.
+ */
+export function packChunks(chunks: ReadonlyMap<string, { text: string; code: Uint8Array }>): Buffer {
+  const parts: Uint8Array[] = []
+  let end = 0
+  const append = (bytes: Uint8Array): [begin: number, end: number] => {
+    const begin = Math.ceil(end / ALIGNMENT) * ALIGNMENT
+    parts.push(new Uint8Array(begin - end), bytes)
+    end = begin + bytes.length
+    return [begin, end]
+  }
+  const index = Array.from(chunks, ([name, { text, code }]) => [
+    name,
+    ...append(Buffer.from(functionOf(text))),
+    ...append(code),
+  ])
+  const head = JSON.stringify(index)
+  const padding = ALIGNMENT - 1 - (head.length % ALIGNMENT)
+  return Buffer.concat([Buffer.from(`${head}${' '.repeat(padding)}\n`), ...parts])
+}
+
+function readPack(file: string): Map<string, StoredChunk> {
+  const bytes = readIfPresent(file)
+  if (bytes === undefined) return new Map()
+  const begin = bytes.indexOf('\n') + 1
+  const index = JSON.parse(bytes.toString('latin1', 0, begin)) as [string, number, number, number, number][]
+  const part = (from: number, to: number): Buffer => bytes.subarray(begin + from, begin + to)
+  return new Map(
+    index.map(([name, ...at]) => {
+      // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
+      return [name, { text: () => part(at[0], at[1]).toString('latin1'), code: part(at[2], at[3]) }]
+    }),
+  )
+}
+
+function readChunk(file: string, codeFile: string): StoredChunk {
+  return { text: () => functionOf(readOnce(file).toString('latin1')), code: readIfPresent(codeFile) }
+}
+
+function functionOf(text: string): string {
+  return `(function (exports, require, module, __filename) {${text}\n})`
+}
+
+function packageLoader(folder: string): (id: string) => unknown {
+  return process.getBuiltinModule('node:module').createRequire(join(folder, 'chunk.js'))
+}
+
+function readIfPresent(file: string): Buffer | undefined {
   try {
     return readOnce(file)
   } catch {

@@ -1,6 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { threadId } from 'node:worker_threads'
 
 const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
@@ -55,8 +54,8 @@ export class IdleMemory {
   }
 }
 
-/** Watches the calling thread for its whole life. */
-export function releaseMemoryWhenIdle(): void {
+/** Watches the calling thread, which has this number, for its whole life. */
+export function releaseMemoryWhenIdle(number = 0): void {
   let before = performance.eventLoopUtilization()
   const memory = new IdleMemory({
     busyShare() {
@@ -67,7 +66,7 @@ export function releaseMemoryWhenIdle(): void {
     },
     heapBytes: () => getHeapStatistics().total_heap_size,
     release: releaseMemory,
-    number: threadId,
+    number,
   })
   setInterval(() => memory.look(), LOOK_MS).unref()
 }

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { reportFault } from '@portico/http/faults'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import type { ToWorker, WorkerSettings } from './messages.ts'
@@ -16,4 +16,4 @@ const worker = new TrafficWorker(workerData as WorkerSettings, {
 process.on('uncaughtException', (error: unknown) => reportFault(error, 'worker'))
 process.on('unhandledRejection', (error: unknown) => reportFault(error, 'worker'))
 port.on('message', (message: ToWorker) => worker.receive(message))
-releaseMemoryWhenIdle()
+releaseMemoryWhenIdle(threadId)
