@@ -310,11 +310,18 @@ function sealOf({ kept, sessionKeys }: CompileServices): Seal {
   return kept.held(`seal ${keys.join()}`, () => createSeal(keys.map((key) => Buffer.from(key, 'hex'))))
 }
 
+/** The index of a whole config, which the only thread checks and then compiles; not kept any longer than its user does. */
+const indexes = new WeakMap<Ir, WeakRef<IrIndex>>()
+
 function indexIr(ir: Ir, previous: Previous | null): IrIndex {
   const entry = (backend: Backend): [string, Backend] => [backend.key, backend]
   if (previous === null || previous.changed === null) {
+    const known = indexes.get(ir)?.deref()
+    if (known !== undefined) return known
     const backendsByKey = SharingMap.of(ir.backends.map(entry))
-    return { byTarget: PoliciesByTarget.of(ir.policies), backendsByKey }
+    const index = { byTarget: PoliciesByTarget.of(ir.policies), backendsByKey }
+    indexes.set(ir, new WeakRef(index))
+    return index
   }
   const { changed, config } = previous
   const { byTarget, backendsByKey } = config.parts.index

@@ -64,7 +64,9 @@ export {
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
-const laterAuth = laterBackend.find(([name]) => name === 'auth')?.[1]
+const laterTrafficByName = new Map(laterTraffic)
+const laterBackendByName = new Map(laterBackend)
+const laterAuth = laterBackendByName.get('auth')
 const WITH_OWN_POLICIES = new Set<string>(['ai', 'mcp', 'agentCore'])
 
 /** Loads the lazy features that this config needs; must be awaited before the config is compiled. */
@@ -120,14 +122,17 @@ function addNeeds(
     needed.add(createShadowStep).add(createConnectionShadow)
     if (traffic.shadow !== undefined) addNeeds({ frontend: null, traffic: traffic.shadow, backend: null }, needed)
   }
-  if (traffic !== null) addSteps(traffic, laterTraffic, needed)
-  if (backend !== null) addSteps(backend, laterBackend, needed)
+  if (traffic !== null) addSteps(traffic, laterTrafficByName, needed)
+  if (backend !== null) addSteps(backend, laterBackendByName, needed)
 }
 
 function addSteps(
   policies: Readonly<Record<string, unknown>>,
-  steps: readonly (readonly [string, Loadable])[],
+  steps: ReadonlyMap<string, Loadable>,
   needed: Set<Loadable>,
 ): void {
-  for (const [name, step] of steps) if (policies[name] !== undefined) needed.add(step)
+  for (const name in policies) {
+    const step = steps.get(name)
+    if (step !== undefined && policies[name] !== undefined) needed.add(step)
+  }
 }

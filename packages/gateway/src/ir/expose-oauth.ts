@@ -34,6 +34,8 @@ export function exposeOauth(ir: Ir): Route[] {
 }
 
 function issuersOf({ traffic, backend }: AttachedPolicy): string[] {
+  const mayNameOne = traffic?.jwtAuthentication ?? traffic?.mcpAuthentication ?? traffic?.shadow ?? backend?.mcp
+  if (mayNameOne === undefined) return []
   const authentications = [traffic, traffic?.shadow].flatMap((policies) => policies ?? [])
   return [
     ...authentications.flatMap(({ jwtAuthentication: jwt, mcpAuthentication }) => [

@@ -94,6 +94,8 @@ class ObjectReader {
   readonly #positions: ReadonlyMap<string, number>
   /** Members whose absence needs handling: required ones, and ones with a default. */
   readonly #needed: readonly number[]
+  /** The plan of the last mapping: most mappings of a large file have the same keys as the one before. */
+  #plan: ReadPlan | null = null
 
   constructor(node: ObjectNode) {
     this.#node = node
@@ -109,24 +111,46 @@ class ObjectReader {
 
   read(input: unknown): unknown {
     if (!isMapping(input)) return UNREAD
-    // The output has its keys in the order of the definition.
-    const found: number[] = []
-    for (const name in input) {
-      const position = this.#positions.get(name)
-      if (position === undefined || input[name] === undefined) return UNREAD
-      insert(found, position)
-    }
-    for (const position of this.#needed) if (!found.includes(position)) insert(found, position)
+    const names = Object.keys(input)
+    const known = this.#plan
+    const plan = known !== null && areEqual(names, known.names) ? known : this.#planFor(names)
+    if (plan === null) return UNREAD
+    this.#plan = plan
     const values: Record<string, unknown> = {}
-    for (const position of found) {
-      const member = this.#members[position]
-      const value = member === undefined ? UNREAD : readMember(member, input[member.name])
-      if (member === undefined || value === UNREAD) return UNREAD
+    for (const { member, isGiven } of plan.members) {
+      const given = input[member.name]
+      const value = isGiven && given === undefined ? UNREAD : readMember(member, given)
+      if (value === UNREAD) return UNREAD
       values[member.name] = value
     }
     const { rules } = this.#node
     return rules.length === 0 || areKept(rules, values) ? values : UNREAD
   }
+
+  /** Null when a key is unknown. */
+  #planFor(names: readonly string[]): ReadPlan | null {
+    const found: number[] = []
+    for (const name of names) {
+      const position = this.#positions.get(name)
+      if (position === undefined) return null
+      insert(found, position)
+    }
+    for (const position of this.#needed) if (!found.includes(position)) insert(found, position)
+    const members = found.flatMap((position) => this.#members[position] ?? [])
+    return { names, members: members.map((member) => ({ member, isGiven: names.includes(member.name) })) }
+  }
+}
+
+/** The members to read from a mapping with these keys, in the order of the definition. */
+interface ReadPlan {
+  readonly names: readonly string[]
+  readonly members: readonly { member: Member; isGiven: boolean }[]
+}
+
+function areEqual(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
+  return true
 }
 
 /** Inserts into a sorted list; lists are short, and most keys are already in order. */

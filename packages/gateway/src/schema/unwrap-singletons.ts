@@ -3,20 +3,31 @@ import type { Node, Schema } from './kit.ts'
 
 /** Replaces one-item lists by their item where the definition allows such lists; changes the input. */
 export function unwrapLists(schema: Schema, input: unknown): void {
+  unwrapWith(stepsOf(schema), input)
+}
+
+function unwrapWith({ node, steps }: ListSteps, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
-  const { node, steps } = stepsOf(schema)
   if (node.kind !== 'object') {
-    const step = stepTo('', steps, childrenOf(node)[0])
-    if (step !== null) for (const value of Object.values(input)) unwrapLists(step.child, value)
+    const known = steps.get('')
+    const step = known === undefined ? stepTo('', steps, childrenOf(node)[0]) : known
+    if (step === null) return
+    step.next ??= stepsOf(step.child)
+    for (const value of Object.values(input)) unwrapWith(step.next, value)
     return
   }
   const members = input as Record<string, unknown>
   for (const name in members) {
-    const step = stepTo(name, steps, Object.hasOwn(node.fields, name) ? node.fields[name] : undefined)
+    const known = steps.get(name)
+    const step =
+      known === undefined
+        ? stepTo(name, steps, Object.hasOwn(node.fields, name) ? node.fields[name] : undefined)
+        : known
     if (step === null) continue
     const value = members[name]
     if (step.mayBeList && Array.isArray(value) && value.length === 1) members[name] = value[0]
-    unwrapLists(step.child, members[name])
+    step.next ??= stepsOf(step.child)
+    unwrapWith(step.next, members[name])
   }
 }
 
@@ -24,6 +35,8 @@ export function unwrapLists(schema: Schema, input: unknown): void {
 interface ListStep {
   child: Schema
   mayBeList: boolean
+  /** The steps of the child; null before the first value. */
+  next: ListSteps | null
 }
 
 interface ListSteps {
@@ -46,10 +59,9 @@ function stepsOf(schema: Schema): ListSteps {
  * Finds the child that may contain one-item lists, so that most of a large file and of the definition is not visited.
  */
 function stepTo(name: string, steps: ListSteps['steps'], child: Schema | undefined): ListStep | null {
-  const known = steps.get(name)
-  if (known !== undefined || child === undefined) return known ?? null
+  if (child === undefined) return null
   const { mayBeList } = fieldOf(child)
-  const step = mayBeList || leadsToOne(child) ? { child, mayBeList } : null
+  const step = mayBeList || leadsToOne(child) ? { child, mayBeList, next: null } : null
   steps.set(name, step)
   return step
 }

@@ -78,6 +78,7 @@ export function protocolToken(): Schema<string> {
 }
 
 function hasDotSegment(path: string): boolean {
+  if (!path.includes('.') && !path.includes('%')) return false
   return path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
 }
 

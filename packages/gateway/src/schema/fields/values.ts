@@ -220,10 +220,19 @@ export function byteSize(bounds: { min?: number; max?: number } = {}) {
         minimum: min,
         maximum: max,
         ...text,
-        allOf: [{ pattern: sizesFrom(min) }, { pattern: sizesUpTo(max) }],
+        allOf: [lazyPattern(() => sizesFrom(min)), lazyPattern(() => sizesUpTo(max))],
       },
     },
   )
+}
+
+/** A pattern that only printed schemas need, so that a start does not build it. */
+function lazyPattern(build: () => string): { readonly pattern: string } {
+  return {
+    get pattern() {
+      return build()
+    },
+  }
 }
 
 function readNumber(input: unknown, range: { min: number; max: number }, isLegal: (value: number) => boolean) {

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import type { Report } from './report.ts'
 import { SETTLED, type SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
@@ -13,11 +14,15 @@ export function checkMcpTargets(
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
     for (const route of listener.at('routes').items) {
       if (settled?.has(route.value, SETTLED.mcp) === true) continue
-      const entries = route.at('backends').items
-      if (!entries.some((entry) => entry.at('mcp').exists)) settled?.add(route.value, SETTLED.mcp)
-      for (const entry of entries) checkBackend(entry, backendsByName, report)
+      if (!hasMcpEntry(route)) settled?.add(route.value, SETTLED.mcp)
+      else for (const entry of route.at('backends').items) checkBackend(entry, backendsByName, report)
     }
   }
+}
+
+function hasMcpEntry(route: Spot): boolean {
+  const { value: entries } = route.at('backends')
+  return Array.isArray(entries) && entries.some((entry: unknown) => isObject(entry) && entry['mcp'] !== undefined)
 }
 
 function checkBackend(backend: Spot, backendsByName: ReadonlyMap<string, Spot>, report: Report): void {

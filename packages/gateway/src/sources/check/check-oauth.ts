@@ -9,6 +9,7 @@ export function checkOauth(root: Spot, report: Report, once: CheckOnce): void {
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
     checkTraffic(listener.at('policies'), report)
     for (const route of listener.at('routes').items) {
+      if (!route.hasIn('policies', 'jwtAuthentication') && !route.hasIn('policies', 'mcpAuthentication')) continue
       once(route, SETTLED.oauth, () => checkTraffic(route.at('policies'), report))
     }
   }

@@ -1,3 +1,4 @@
+import { isObject } from '@portico/http/json'
 import { fieldOf } from '../../schema/kit.ts'
 import type { Refers, Schema } from '../../schema/kit.ts'
 import { SETTLED, type SettledParts } from './settled.ts'
@@ -18,14 +19,14 @@ export function isTo<To extends Refers['to']>(to: To) {
 export function findReferences(schema: Schema, root: Spot, settled: SettledParts | null = null): FoundReference[] {
   const found: FoundReference[] = []
   const plan = planOf(schema)
-  if (plan !== null) collect(plan, root, { found, settled })
+  if (plan !== null && root.exists) collect(plan, root.value, { root, steps: [], found, settled })
   return found
 }
 
 /** The paths of the schema that lead to references, so that most of a large file is skipped. */
 type Plan =
   | { kind: 'leaf'; refers: Refers }
-  | { kind: 'fields'; fields: { name: string; plan: Plan }[] }
+  | { kind: 'fields'; fields: { name: string; plan: Plan }[]; positions: ReadonlyMap<string, number> }
   | { kind: 'items' | 'entries'; plan: Plan }
 
 const plans = new WeakMap<Schema, { plan: Plan | null }>()
@@ -53,7 +54,8 @@ function makePlan(schema: Schema): Plan | null {
         const plan = planOf(child)
         return plan === null ? [] : { name, plan }
       })
-      return fields.length === 0 ? null : { kind: 'fields', fields }
+      const positions = new Map(fields.map(({ name }, position) => [name, position]))
+      return fields.length === 0 ? null : { kind: 'fields', fields, positions }
     }
   }
 }
@@ -62,21 +64,56 @@ function wrap(kind: 'items' | 'entries', plan: Plan | null): Plan | null {
   return plan === null ? null : { kind, plan }
 }
 
-function collect(plan: Plan, spot: Spot, into: { found: FoundReference[]; settled: SettledParts | null }): void {
-  if (!spot.exists) return
+interface Collection {
+  readonly root: Spot
+  /** The path of the value that is visited. */
+  readonly steps: (string | number)[]
+  readonly found: FoundReference[]
+  readonly settled: SettledParts | null
+}
+
+/** Visits plain values, and makes spots for references only, because most parts of a large file have none. */
+function collect(plan: Plan, value: unknown, into: Collection): void {
   switch (plan.kind) {
     case 'leaf':
-      into.found.push({ spot, refers: plan.refers })
+      into.found.push({ spot: spotAt(into.root, into.steps), refers: plan.refers })
       return
     case 'fields':
-      for (const field of plan.fields) if (spot.has(field.name)) collect(field.plan, spot.at(field.name), into)
+      if (!isObject(value)) return
+      for (const position of positionsOf(value, plan.positions)) {
+        const field = plan.fields[position]
+        if (field !== undefined) visit(field.plan, field.name, value[field.name], into)
+      }
       return
     case 'items':
-      for (const item of spot.items) {
-        if (into.settled?.has(item.value, SETTLED.references) !== true) collect(plan.plan, item, into)
+      if (!Array.isArray(value)) return
+      for (let index = 0; index < value.length; index++) {
+        const item: unknown = value[index]
+        if (into.settled?.has(item, SETTLED.references) !== true) visit(plan.plan, index, item, into)
       }
       return
     case 'entries':
-      for (const key of spot.keys) collect(plan.plan, spot.at(key), into)
+      if (isObject(value)) for (const key of Object.keys(value)) visit(plan.plan, key, value[key], into)
   }
+}
+
+function visit(plan: Plan, step: string | number, value: unknown, into: Collection): void {
+  if (value === undefined) return
+  into.steps.push(step)
+  collect(plan, value, into)
+  into.steps.pop()
+}
+
+/** The positions of the keys of a mapping that lead to references, in the order of the schema. */
+function positionsOf(value: object, positions: ReadonlyMap<string, number>): number[] {
+  const found: number[] = []
+  for (const key of Object.keys(value)) {
+    const position = positions.get(key)
+    if (position !== undefined) found.push(position)
+  }
+  return found.length > 1 ? found.sort((a, b) => a - b) : found
+}
+
+function spotAt(root: Spot, steps: readonly (string | number)[]): Spot {
+  return steps.reduce<Spot>((spot, step) => (typeof step === 'number' ? spot.item(step) : spot.at(step)), root)
 }

@@ -38,9 +38,20 @@ export class Spot {
     return Array.isArray(this.value) ? this.value.map((item, index) => new Spot(item, this, index)) : []
   }
 
+  item(index: number): Spot {
+    return new Spot(Array.isArray(this.value) ? this.value[index] : undefined, this, index)
+  }
+
   /** Whether it is a mapping with that key; asks without making a spot, for what most parts of a large file lack. */
   has(key: string): boolean {
     return isObject(this.value) && this.value[key] !== undefined
+  }
+
+  /** Whether the mapping below a key has another key. Makes no spots either. */
+  hasIn(key: string, below: string): boolean {
+    if (!isObject(this.value)) return false
+    const value = this.value[key]
+    return isObject(value) && value[below] !== undefined
   }
 
   at(key: string): Spot {

@@ -30,6 +30,8 @@ test('texts that JSON reads differently from YAML, or not at all, are left to th
   const texts = [
     '{"a": 1, "a": 2}',
     '{"a": {"b": 1, "\\u0062": 2}}',
+    '{"a:b": "c:d", "a:b": ":"}',
+    '{"a": "::", "b": {"c": 1, "c": "d:e"}}',
     '{"__proto__": {}}',
     '{"a": 1} # comment',
     '{"a": 1,}',
@@ -38,6 +40,19 @@ test('texts that JSON reads differently from YAML, or not at all, are left to th
     `{"${'k'.repeat(2_000)}": 1}`,
   ]
   for (const text of texts) assert.equal(readPlainYaml(text, nothing), null, text)
+})
+
+test('colons inside of keys and values are no keys', () => {
+  for (const value of [
+    { 'a:b': 'c::d', e: ['f:g', { ':': 1 }] },
+    { a: 'b\\c:d', 'e"': ':' },
+  ]) {
+    assert.deepEqual(readPlainYaml(JSON.stringify(value), nothing), { value })
+  }
+  assert.deepEqual(
+    readPlainYaml('{"a:b": "${C}:d"}', () => 'e:f:g'),
+    { value: { 'a:b': 'e:f:g' } },
+  )
 })
 
 test('variables are filled into values, and into no key', () => {

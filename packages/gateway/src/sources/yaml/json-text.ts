@@ -17,11 +17,22 @@ export function readJsonText(text: string, fill: Fill): { value: Plain } | null 
   } catch {
     return null
   }
-  const state = { fill, keys: 0, isBeyond: false }
+  const state = { fill, keys: 0, colons: 0, isBeyond: false }
   const filled = fillIn(value, state)
   // JSON.parse lets the last of two equal keys win; the full parser tells where they stand.
-  if (state.isBeyond || state.keys !== countKeys(text)) return null
+  if (state.isBeyond || !hasEveryKey(text, state)) return null
   return { value: filled }
+}
+
+/** Whether the value has as many keys as the text. Without escapes, each colon of the text is in a string or follows a key. */
+function hasEveryKey(text: string, { keys, colons }: { keys: number; colons: number }): boolean {
+  return text.includes('\\') ? keys === countKeys(text) : keys + colons === countColons(text)
+}
+
+function countColons(text: string): number {
+  let count = 0
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count++
+  return count
 }
 
 function countKeys(text: string): number {
@@ -31,8 +42,17 @@ function countKeys(text: string): number {
   return count
 }
 
-function fillIn(value: Plain, state: { fill: Fill; keys: number; isBeyond: boolean }): Plain {
+/** The state of `fillIn`: the numbers of keys and of colons inside of strings so far. */
+interface Filling {
+  readonly fill: Fill
+  keys: number
+  colons: number
+  isBeyond: boolean
+}
+
+function fillIn(value: Plain, state: Filling): Plain {
   if (typeof value === 'string') {
+    if (value.includes(':')) state.colons += countColons(value)
     const filled = value.includes('${') ? state.fill(value, false) : value
     if (filled !== undefined) return filled
     state.isBeyond = true
@@ -40,14 +60,20 @@ function fillIn(value: Plain, state: { fill: Fill; keys: number; isBeyond: boole
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = fillIn(value[index] ?? null, state)
+    for (let index = 0; index < value.length; index++) {
+      const item = value[index] ?? null
+      const filled = fillIn(item, state)
+      if (filled !== item) value[index] = filled
+    }
     return value
   }
   for (const key in value) {
     state.keys++
     if (key.length > LONGEST_KEY) state.isBeyond = true
+    if (key.includes(':')) state.colons += countColons(key)
     const item = value[key]
-    if (item !== undefined) value[key] = fillIn(item, state)
+    const filled = item === undefined ? item : fillIn(item, state)
+    if (filled !== item && filled !== undefined) value[key] = filled
   }
   return value
 }
