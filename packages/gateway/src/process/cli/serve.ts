@@ -3,6 +3,7 @@ import { controllerSettings } from '../controller/controller-settings.ts'
 import { BAD_CONFIG, failWith } from '../program/exit-codes.ts'
 import { identityOf } from '../telemetry/identity.ts'
 import { Program } from '../program/program.ts'
+import { beginStart } from '../workers/start-flags.ts'
 import { Reloader } from '../config/reloader.ts'
 import { firstProblems } from '../../sources/print-problems.ts'
 import { planWorkers } from '../workers/worker-settings.ts'
@@ -19,6 +20,7 @@ export async function serve(source: ConfigSource): Promise<number> {
 async function start(source: ConfigSource): Promise<Program | number> {
   const { path, memory = null } = source
   const reloader = path === null && memory === null ? null : new Reloader(source)
+  beginStart()
   const loaded = await source.load()
   if (!loaded.ok) return failWith(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)

@@ -11,6 +11,7 @@ import { printProblem } from '../../sources/print-problems.ts'
 import { TextInMemory } from './config-text-store.ts'
 import { testsOf } from '../verify/verify-settings.ts'
 import { claimPort } from './ports.ts'
+import { atStart } from '../workers/start-flags.ts'
 
 /** The source of the config: a file, standard input, manifests or the quick start. */
 export interface ConfigSource {
@@ -123,7 +124,7 @@ export async function loadText(
   place: { file: string; dir: string },
   known: PartCache | null,
 ): Promise<LoadedConfig | RefusedSource> {
-  const loaded = loadConfig(text, { ...place, env: process.env }, known)
+  const loaded = atStart(() => loadConfig(text, { ...place, env: process.env }, known))
   if (loaded.ok) {
     const placed = withTests({ ...loaded, text: { text, ...place } })
     return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(placed) : placed

@@ -7,6 +7,7 @@ import type { AttachedPolicy, Bind, Ir } from '../../ir/resources.ts'
 import { withoutBinds } from '../../ir/without-binds.ts'
 import { type CertificateExpiry, certificateExpiries } from '../telemetry/certificate-expiry.ts'
 import { claimPort } from './ports.ts'
+import { atStart } from '../workers/start-flags.ts'
 import { ReachedServices } from './reached-services.ts'
 import type { SessionKeys } from './session-keys.ts'
 import { hasBatches } from '../../llm/providers/batch-providers.ts'
@@ -179,7 +180,7 @@ export class Gateway {
     const { counters, workers } = this.#supervisor
     await loadFeatures(ir)
     counters.drop()
-    const faults = checkCompile(ir, counters, workers).map(explain)
+    const faults = atStart(() => checkCompile(ir, counters, workers)).map(explain)
     const sessions = this.#sessionKeysFor(ir)
     return 'problem' in sessions ? [...faults, sessions.problem] : faults
   }

@@ -19,6 +19,7 @@ import type { KeysWithBudgets } from '../admin/keys-source.ts'
 import { newestRecords } from '../admin/request-source.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { endStart } from '../workers/start-flags.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
 import { pagesBeside } from './pages.ts'
@@ -143,6 +144,7 @@ export class Program {
     const { ir, warnings, explain, endpoints } = loaded
     for (const warning of warnings) this.#log.warn(printProblem(warning))
     provideProcessMetrics(this.#collector, VERSION)
+    if (!this.#parts.plan.isOneThread) endStart()
     // Workers load their code while the config is checked and the admin server starts.
     const starting = this.#supervisor.start()
     await this.#startMesh()
@@ -160,6 +162,7 @@ export class Program {
     const unstarted = await starting
     if (unstarted === null && this.#parts.plan.isOneThread) containFaults()
     const problems = unstarted ?? (await this.#gateway.open(ir))
+    endStart()
     if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
     this.#keepText(loaded)
     this.#listenToSignals()

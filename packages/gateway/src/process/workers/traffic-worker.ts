@@ -4,6 +4,7 @@ import { loadFeatures } from '../../compile/load-features.ts'
 import { applyChange, changeBetween } from '../../ir/change.ts'
 import { irOfText } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
+import { atStart } from './start-flags.ts'
 import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { Deadlines } from '@portico/http'
 import { contained, describeFault, onFault, onFaultCount } from '@portico/http/faults'
@@ -161,7 +162,7 @@ export class TrafficWorker {
       if (sharesAnswers(ir)) await this.#openAnswers()
       services.tables.take(message.tables)
       services.recorder.attach(message.recorder)
-      const next = compile(ir, services, previous)
+      const next = atStart(() => compile(ir, services, previous))
       await this.#ports.serve(next.binds, message.ports)
       this.#current = { ir, config: next }
       const { generation } = message
