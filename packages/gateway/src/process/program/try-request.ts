@@ -93,8 +93,20 @@ function draftsOf(route: Route, scene: Scene): Draft[] {
 /** Asks the real router, because another route may match more exactly. */
 function isTaken({ route, target, headers, body }: Draft, ir: Ir, ports: Scene['ports']): boolean {
   const method = body === null ? 'GET' : 'POST'
-  const found = matchRoute({ url: target, method, headers: Object.fromEntries(headers) }, { ir, ports, generation: 0 })
+  const { pathname } = new URL(target)
+  // The router builds a table of its routes: those that other paths belong to would only take time.
+  const routes = ir.routes.filter(({ matches }) => matches.some(({ path }) => mayTake(path, pathname)))
+  const rest = { ...ir, routes }
+  const found = matchRoute(
+    { url: target, method, headers: Object.fromEntries(headers) },
+    { ir: rest, ports, generation: 0 },
+  )
   return typeof found !== 'string' && found.ports[0]?.route?.key === route.key
+}
+
+/** Whether a route with this match may take a request for the path. */
+function mayTake({ kind, value }: RouteMatch['path'], path: string): boolean {
+  return kind === 'regex' || path.toLowerCase().startsWith(value.replace(/\/$/, '').toLowerCase())
 }
 
 interface Credentials {
