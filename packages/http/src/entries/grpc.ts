@@ -12,5 +12,5 @@ export {
   UNAVAILABLE,
   UNKNOWN,
 } from '../client/grpc/status.ts'
-export { GrpcStream, type StreamHandler } from '../client/grpc/stream.ts'
+export { GrpcStream, type GrpcStreamMethod, type StreamHandler } from '../client/grpc/stream.ts'
 export { encoderOf } from '../client/grpc/encoder.ts'

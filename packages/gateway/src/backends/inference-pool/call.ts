@@ -4,7 +4,7 @@ import { chooseVersion, type ConnectionSettings, type UpstreamCall, UpstreamErro
 import type { Picker } from './picker.ts'
 import { PoolCall, type PoolParts } from './pool-call.ts'
 
-interface InferencePoolOptions extends Omit<PoolParts, 'name' | 'version' | 'picker'> {
+interface InferencePoolOptions extends Omit<PoolParts, 'name' | 'version' | 'picker' | 'offered'> {
   /** Null when the gateway balances the requests itself. */
   picker: Picker | null
   settings: ConnectionSettings
@@ -15,7 +15,8 @@ export function inferencePoolBackend(
   identity: BackendIdentity,
   { settings, picker, ...parts }: InferencePoolOptions,
 ): CompiledBackend {
-  const pool = picker === null ? null : { ...parts, picker, name: identity.name, version: settings.version }
+  const { name } = identity
+  const pool = picker === null ? null : { ...parts, picker, name, version: settings.version, offered: null }
   return {
     ...identity,
     needsName: false,

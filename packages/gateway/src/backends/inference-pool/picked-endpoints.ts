@@ -16,10 +16,25 @@ export const SUBSET_HINT = 'envoy.lb.subset_hint'
  * Returns the endpoints in the answer of a picker, in its order, as `ip:port`; texts that are no address are left out. The
  * metadata wins over the header.
  */
-export function pickedEndpoints(metadata: JsonObject | null, header: string | null): string[] {
+export function pickedEndpoints(metadata: JsonObject | null, header: string | null): readonly string[] {
   const balancing = metadata?.[BALANCING]
   const named = typeof balancing === 'object' && balancing !== null ? (balancing as JsonObject)[PICKED] : undefined
-  const texts = Array.isArray(named) ? named : [named ?? header]
+  if (Array.isArray(named)) return readEndpoints(named)
+  const text: unknown = named ?? header
+  if (typeof text !== 'string') return []
+  const known = readTexts.get(text)
+  if (known !== undefined) return known
+  const endpoints = readEndpoints([text])
+  if (text.length > MAX_KEPT_LENGTH) return endpoints
+  if (readTexts.size >= MAX_KEPT) readTexts.clear()
+  readTexts.set(text, endpoints)
+  return endpoints
+}
+
+/** The endpoints of texts that were read before: a pool has few members, and pickers name them in every answer. */
+const readTexts = new Map<string, readonly string[]>()
+
+function readEndpoints(texts: readonly unknown[]): readonly string[] {
   const all = texts.flatMap((text) => (typeof text === 'string' ? text.split(',', MAX_PICKED) : []))
   const endpoints = all.slice(0, MAX_PICKED).flatMap((text) => canonicalEndpoint(text.trim()) ?? [])
   return [...new Set(endpoints)]
@@ -36,3 +51,5 @@ function canonicalEndpoint(text: string): string | null {
 
 /** The most endpoints of one answer that are read. */
 const MAX_PICKED = 32
+const MAX_KEPT = 4_096
+const MAX_KEPT_LENGTH = 128

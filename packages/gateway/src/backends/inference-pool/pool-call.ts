@@ -11,7 +11,6 @@ import {
 } from '@portico/http/client'
 import { follow } from '../../pipeline/call/follow.ts'
 import { failureReply } from '../../pipeline/compiled/failure-reply.ts'
-import { contextWith } from '../../pipeline/context/context-with.ts'
 import { upstreamFailure } from '../../pipeline/context/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import { Reply } from '../../pipeline/context/reply.ts'
@@ -21,9 +20,11 @@ import { DuplexBody } from '../../pipeline/ext-proc/duplex-body.ts'
 import type { ProcessedExchange } from '../../pipeline/ext-proc/processed-exchange.ts'
 import { Processing } from '../../pipeline/ext-proc/processing.ts'
 import type { EndpointPick } from '../../records/endpoint-pick.ts'
-import { BALANCING, PICKED, pickedEndpoints, SERVED, SUBSET, SUBSET_HINT } from './picked-endpoints.ts'
+import { OfferedMembers } from './offered-members.ts'
+import { PICKED, pickedEndpoints, SERVED, SUBSET } from './picked-endpoints.ts'
 import type { Picker } from './picker.ts'
-import { answerSide, attemptSide } from './sides.ts'
+import { PoolContext, type PoolTries } from './pool-context.ts'
+import { AnswerSide, AttemptSide } from './sides.ts'
 
 /** The parts of a pool that its calls share. */
 export interface PoolParts {
@@ -36,20 +37,22 @@ export interface PoolParts {
   readonly now: () => number
   /** Whether the pool is the backend of a route, and not a provider of an `ai` backend. */
   readonly isWhole: boolean
+  /** The members of the last request; the same object while the members are the same. */
+  offered: OfferedMembers | null
 }
 
 /**
  * One call to a pool: asks the picker, sends the request to the endpoints that the picker lists, and tells the picker
  * about the response.
  */
-export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, ProcessedExchange {
+export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, ProcessedExchange, PoolTries {
   readonly rx: RequestContext
   readonly #pool: PoolParts
   readonly #request: OutgoingRequest
   readonly #context: CallContext
   readonly #handler: UpstreamHandler
   readonly #processing: Processing
-  #members: readonly string[] = []
+  #members = NO_MEMBERS
   #metadata: JsonObject | null = null
   #call: UpstreamCall | null = null
   #calledAt = 0
@@ -114,8 +117,10 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
   }
 
   #ask(members: readonly string[]): void {
-    this.#members = members
-    const asked = this.#processing.run(attemptSide(this.#request, this.rx))
+    const pool = this.#pool
+    if (pool.offered?.all !== members) pool.offered = new OfferedMembers(members)
+    this.#members = pool.offered
+    const asked = this.#processing.run(new AttemptSide(this.#request, this.rx))
     follow(
       this.rx,
       asked.then((reply) => {
@@ -128,9 +133,9 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
 
   #use(picked: readonly string[]): void {
     const { picker } = this.#pool
-    const members = new Set(this.#members)
+    const members = this.#members
     const order = picked.filter((endpoint) => members.has(endpoint))
-    const strangers = picked.filter((endpoint) => !members.has(endpoint))
+    const strangers = order.length === picked.length ? NONE : picked.filter((endpoint) => !members.has(endpoint))
     const { rx } = this
     if (order.length > 0) {
       this.#tell({ picked, strangers, outcome: 'picked', cause: null })
@@ -152,21 +157,18 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
   #send(order: readonly string[] | undefined): void {
     const { destination, version } = this.#pool
     this.#calledAt = this.#pool.now()
-    const context = contextWith(this.#context, {
-      order,
-      connectingTo: (endpoint, scheme) => {
-        this.#endpoint = endpoint
-        this.#context.connectingTo(endpoint, scheme)
-      },
-      movedOn: (error) => this.#failedTry(error),
-    })
+    const context = new PoolContext(this.#context, order, this)
     const request = this.#request
     const call = destination.send(request, chooseVersion(version, request, context), context, this)
     if (!this.#isOver) this.#call = call
   }
 
+  tries(endpoint: string): void {
+    this.#endpoint = endpoint
+  }
+
   /** Keeps the failed try for the record of the request, which goes on to the next endpoint. */
-  #failedTry(error: UpstreamError): void {
+  failedTry(error: UpstreamError): void {
     const { rx } = this
     const to = this.#pool.now()
     const call = {
@@ -193,7 +195,7 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
     if (rx.pick !== null) rx.pick.served = this.#endpoint
     this.#isResponding = true
     if (this.#processing.isOver) return this.#respond(response)
-    const side = answerSide(response, rx, (cause) => {
+    const side = new AnswerSide(response, rx, (cause) => {
       this.#fault = cause instanceof UpstreamError ? cause : new UpstreamError('connection_lost', cause.message, false)
       return failureReply(upstreamFailure(this.#fault), null)
     })
@@ -236,20 +238,8 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
   }
 
   context(name: 'request' | 'response'): ReturnType<ProcessedExchange['context']> {
-    const own: readonly [string, JsonObject] =
-      name === 'request'
-        ? ([SUBSET_HINT, { [SUBSET]: this.#subset() }] as const)
-        : ([BALANCING, { [SERVED]: this.#endpoint }] as const)
-    return {
-      attributes: new Map(),
-      metadataContext: { filterMetadata: new Map([own]), typedFilterMetadata: new Map() },
-    }
-  }
-
-  /** The members that the picker may choose from: without those that this request has tried, unless it has tried all. */
-  #subset(): readonly string[] {
-    const untried = this.#members.filter((endpoint) => this.#context.hasTried?.(endpoint) !== true)
-    return untried.length > 0 ? untried : this.#members
+    if (name === 'response') return this.#members.servedBy(this.#endpoint)
+    return this.#members.offer((endpoint) => this.#context.hasTried?.(endpoint) ?? false)
   }
 
   gotMetadata(metadata: JsonObject): void {
@@ -318,5 +308,7 @@ export class PoolCall implements UpstreamCall, UpstreamHandler, OpenCall, Proces
 }
 
 const CODES = { failed: 'picker_failed', answered: 'picker_answered' } as const
+const NONE: readonly string[] = []
+const NO_MEMBERS = new OfferedMembers(NONE)
 const UNWANTED = new Error('response not needed')
 const MAX_CALLS = 32

@@ -1,79 +1,115 @@
-import { sourceOf } from '@portico/http'
+import { type Source, sourceOf } from '@portico/http'
 import type { UpstreamResponse } from '@portico/http/client'
 import { follow } from '../../pipeline/call/follow.ts'
+import type { BufferedBody } from '../../pipeline/context/body-use.ts'
 import type { OutgoingRequest } from '../../pipeline/context/outgoing.ts'
 import type { RequestContext } from '../../pipeline/context/request-context.ts'
-import { headerMap } from '../../pipeline/ext-proc/mutation.ts'
+import { requestLine, withFields } from '../../pipeline/ext-proc/fields.ts'
 import type { Side } from '../../pipeline/ext-proc/side.ts'
-import { editableAttempt } from '../../pipeline/policy/editable-message.ts'
+import { type EditableMessage, editableAttempt } from '../../pipeline/policy/editable-message.ts'
 
 /** One attempt, as a picker may see and change it. */
-export function attemptSide(outgoing: OutgoingRequest, rx: RequestContext): Side {
-  return {
-    name: 'request',
-    message: editableAttempt(outgoing, rx),
-    part: ':path',
-    hasBody: outgoing.body.length !== 0 && outgoing.upgrade === '',
-    get body() {
-      return outgoing.body
-    },
-    set body(body) {
-      outgoing.body = body
-    },
-    buffered: null,
-    headerMap() {
-      const { method, authority, target, headers } = outgoing
-      const first = [
-        [':method', method],
-        [':scheme', rx.scheme],
-        [':authority', authority],
-        [':path', target],
-      ] as const
-      return headerMap(first, headers)
-    },
-    brokenOff: () => null,
-    read: unbuffered,
-    follow: (work) => follow(rx, work),
+export class AttemptSide implements Side {
+  readonly name = 'request'
+  readonly part = ':path'
+  readonly hasBody: boolean
+  buffered: BufferedBody | null = null
+  readonly #outgoing: OutgoingRequest
+  readonly #rx: RequestContext
+
+  constructor(outgoing: OutgoingRequest, rx: RequestContext) {
+    this.#outgoing = outgoing
+    this.#rx = rx
+    this.hasBody = outgoing.body.length !== 0 && outgoing.upgrade === ''
+  }
+
+  get message(): EditableMessage {
+    return editableAttempt(this.#outgoing, this.#rx)
+  }
+
+  get body(): Source {
+    return this.#outgoing.body
+  }
+
+  set body(body) {
+    this.#outgoing.body = body
+  }
+
+  fields(): string[] {
+    const { method, authority, target, headers } = this.#outgoing
+    return withFields(requestLine(method, this.#rx.scheme, authority, target), headers)
+  }
+
+  brokenOff(): null {
+    return null
+  }
+
+  read(): never {
+    throw new Error(UNBUFFERED)
+  }
+
+  follow(work: Promise<unknown>): void {
+    follow(this.#rx, work)
   }
 }
 
 /** The response of an endpoint, as a picker may see and change it. */
-export function answerSide(response: UpstreamResponse, rx: RequestContext, brokenOff: Side['brokenOff']): Side {
-  const { headers } = response
-  return {
-    name: 'response',
-    message: {
-      headers,
-      setPart(name, value) {
-        if (name !== ':status' || !/^[2-5][0-9][0-9]$/.test(value)) return false
-        response.status = Number(value)
-        return true
-      },
-      replaceBody(content) {
-        if (response.body.length === 0) return
-        response.body.cancel(REPLACED)
-        headers.remove('content-length')
-        response.body = sourceOf(content())
-      },
-    },
-    part: ':status',
-    hasBody: response.body.length !== 0,
-    get body() {
-      return response.body
-    },
-    set body(body) {
-      response.body = body
-    },
-    buffered: null,
-    headerMap: () => headerMap([[':status', String(response.status)]], headers),
-    brokenOff,
-    read: unbuffered,
-    follow: (work) => follow(rx, work),
+export class AnswerSide implements Side, EditableMessage {
+  readonly name = 'response'
+  readonly part = ':status'
+  readonly hasBody: boolean
+  buffered: BufferedBody | null = null
+  readonly brokenOff: Side['brokenOff']
+  readonly headers: EditableMessage['headers']
+  readonly #response: UpstreamResponse
+  readonly #rx: RequestContext
+
+  constructor(response: UpstreamResponse, rx: RequestContext, brokenOff: Side['brokenOff']) {
+    this.#response = response
+    this.#rx = rx
+    this.brokenOff = brokenOff
+    this.headers = response.headers
+    this.hasBody = response.body.length !== 0
+  }
+
+  get message(): EditableMessage {
+    return this
+  }
+
+  setPart(name: string, value: string): boolean {
+    if (name !== ':status' || !/^[2-5][0-9][0-9]$/.test(value)) return false
+    this.#response.status = Number(value)
+    return true
+  }
+
+  replaceBody(content: () => Buffer): void {
+    const response = this.#response
+    if (response.body.length === 0) return
+    response.body.cancel(REPLACED)
+    this.headers.remove('content-length')
+    response.body = sourceOf(content())
+  }
+
+  get body(): Source {
+    return this.#response.body
+  }
+
+  set body(body) {
+    this.#response.body = body
+  }
+
+  fields(): string[] {
+    return withFields([':status', String(this.#response.status)], this.headers)
+  }
+
+  read(): never {
+    throw new Error(UNBUFFERED)
+  }
+
+  follow(work: Promise<unknown>): void {
+    follow(this.#rx, work)
   }
 }
 
-function unbuffered(): void {
-  throw new Error('bodies of inference pools are streamed')
-}
-
+const UNBUFFERED = 'bodies of inference pools are streamed'
 const REPLACED = new Error('body replaced')

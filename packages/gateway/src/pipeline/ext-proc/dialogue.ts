@@ -49,8 +49,7 @@ export class Dialogue {
 
   /** Applies the header changes of a response; returns false when they are invalid, and the request is denied. */
   use(about: Part, answer: Answer): boolean {
-    const { message, part } = this.#side
-    const changed = applyMutation(answer.common?.headerMutation, message, part)
+    const changed = applyMutation(answer.common?.headerMutation, this.#side)
     if (changed instanceof InvalidHeader) {
       this.#talk.refuse(changed)
       return false

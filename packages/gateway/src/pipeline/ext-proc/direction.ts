@@ -47,9 +47,27 @@ export class Direction {
     return !this.#isRunning && !this.#isPassing && (this.#streamed === null || this.#streamed.body.isDone)
   }
 
+  /** Ends when the head is final. */
   async run(): Promise<void> {
     try {
-      await this.#process()
+      const side = this.#side
+      const { sendsHeaders, body } = this.#modes
+      const hasBody = side.hasBody
+      if (!sendsHeaders && !(hasBody && body !== 'None') && !this.#mayHaveTrailers) return
+      const opening = this.#talk.open()
+      if (opening !== null) await opening
+      if (this.#talk.isOver) return
+      const streams = hasBody && body === 'FullDuplexStreamed'
+      if (sendsHeaders) {
+        this.#talk.say(headersMessage(side, !hasBody))
+        if (streams) this.#stream(this.#duplexPieces())
+        const answer = await this.#dialogue.answer('headers')
+        if (answer === null) return
+        if (!this.#dialogue.use('headers', answer)) return
+        if (this.#replaced(answer.common)) return
+      } else if (streams) this.#stream(this.#duplexPieces())
+      const rest = this.#streamed !== null ? this.#commit(this.#streamed) : hasBody ? this.#processBody() : undefined
+      if (rest !== undefined) await rest
     } finally {
       this.#isRunning = false
       this.#talk.changed()
@@ -74,26 +92,6 @@ export class Direction {
     this.#streamed?.body.drained()
   }
 
-  async #process(): Promise<void> {
-    const side = this.#side
-    const { sendsHeaders, body } = this.#modes
-    const hasBody = side.hasBody
-    const streams = hasBody && body === 'FullDuplexStreamed'
-    if (!sendsHeaders && !(hasBody && body !== 'None') && !this.#mayHaveTrailers) return
-    await this.#talk.open()
-    if (this.#talk.isOver) return
-    if (sendsHeaders) {
-      this.#talk.say(headersMessage(side, !hasBody))
-      if (streams) this.#stream(this.#duplexPieces())
-      const answer = await this.#dialogue.answer('headers')
-      if (answer === null) return
-      if (!this.#dialogue.use('headers', answer)) return
-      if (this.#replaced(answer.common)) return
-    } else if (streams) this.#stream(this.#duplexPieces())
-    if (this.#streamed !== null) return this.#commit(this.#streamed)
-    if (hasBody) await this.#processBody()
-  }
-
   get #modes(): DirectionModes {
     return this.#talk.modes(this.#side.name)
   }
@@ -103,11 +101,11 @@ export class Direction {
     return this.#side.hasBody && this.#modes.sendsTrailers && this.#side.body.length === -1
   }
 
-  async #processBody(): Promise<void> {
+  #processBody(): Promise<void> | undefined {
     switch (this.#modes.body) {
       case 'None':
         if (this.#mayHaveTrailers) this.#watchTrailers()
-        return
+        return undefined
       case 'Buffered':
         return this.#read('whole')
       case 'BufferedPartial':

@@ -49,17 +49,21 @@ export class Directions {
   ): boolean {
     const direction = response.$case.startsWith('request') ? this.#request : this.#response
     if (direction === null) return false
-    const beside = { metadata, override }
     switch (response.$case) {
       case 'requestHeaders':
       case 'responseHeaders':
-        return direction.heard('headers', { common: response.value.response, ...beside })
+        return direction.heard('headers', { common: response.value.response, mutation: undefined, metadata, override })
       case 'requestBody':
       case 'responseBody':
-        return direction.heard('body', { common: response.value.response, ...beside })
+        return direction.heard('body', { common: response.value.response, mutation: undefined, metadata, override })
       case 'requestTrailers':
       case 'responseTrailers':
-        return direction.heard('trailers', { mutation: response.value.headerMutation, ...beside })
+        return direction.heard('trailers', {
+          common: undefined,
+          mutation: response.value.headerMutation,
+          metadata,
+          override,
+        })
       case 'immediateResponse':
         return false
     }

@@ -1,5 +1,4 @@
 import type { ProcessingMode } from '../../protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
-import type { ProcessingRequest } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 
 type BodyMode = 'None' | 'Streamed' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
 
@@ -64,16 +63,8 @@ export function overridden({ request, response }: Modes, wanted: ProcessingMode)
 /** Body modes by their number in messages. */
 const BODY_MODES: readonly BodyMode[] = ['None', 'Streamed', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
 
-/** The modes as the first message has them. */
-export function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
-  return {
-    requestBodyMode: bodyModeNumber(request.body),
-    responseBodyMode: bodyModeNumber(response.body),
-    sendBodyWithoutWaitingForHeaderResponse: false,
-  }
-}
-
-function bodyModeNumber(mode: BodyMode): 0 | 1 | 2 | 3 | 4 {
+/** The number of a mode in messages. */
+export function bodyModeNumber(mode: BodyMode): 0 | 1 | 2 | 3 | 4 {
   return BODY_MODES.indexOf(mode) as 0 | 1 | 2 | 3 | 4
 }
 

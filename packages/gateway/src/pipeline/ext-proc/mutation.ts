@@ -1,52 +1,41 @@
 import { isGrpcContentType } from '@portico/http/grpc'
 import { HeaderBlock, mayBeTrailer } from '@portico/http'
-import type { EditableMessage } from '../policy/editable-message.ts'
+import type { Side } from './side.ts'
 import { failureReply } from '../compiled/failure-reply.ts'
 import { applyEdit, editsOf, InvalidHeader, isEditable, valueOf } from '../policy/header-edit.ts'
 import { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
-import type { HeaderMap } from '../../protos/envoy/config/core/v3/base.ts'
 import type { HeaderMutation, ImmediateResponse } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
-
-/** Headers as messages have them: names in lower case, values as bytes. */
-export function headerMap(first: readonly (readonly [string, string])[], fields: HeaderBlock): HeaderMap {
-  const headers = first.map(([key, value]) => headerValue(key, value))
-  fields.forEach((name, value) => headers.push(headerValue(name.toLowerCase(), value)))
-  return { headers }
-}
-
-function headerValue(key: string, value: string) {
-  return { key, value: '', rawValue: Buffer.from(value, 'latin1') }
-}
 
 /** The names of changed headers, for traces. */
 export interface HeaderChanges {
-  set: string[]
-  removed: string[]
+  readonly set: readonly string[]
+  readonly removed: readonly string[]
 }
 
-/** Removes headers, then sets headers; changes nothing when a header is invalid. `part` is the pseudo-header that may change. */
+/** Removes headers, then sets headers; changes nothing when a header is invalid. `part` of a side is the pseudo-header that may change. */
 export function applyMutation(
   mutation: HeaderMutation | undefined,
-  { headers, setPart }: Pick<EditableMessage, 'headers' | 'setPart'>,
-  part: ':path' | ':status',
+  { message, part }: Pick<Side, 'message' | 'part'>,
 ): HeaderChanges | InvalidHeader {
-  const edits = editsOf(mutation?.setHeaders ?? [])
+  if (mutation === undefined) return UNCHANGED
+  const edits = editsOf(mutation.setHeaders)
   if (edits instanceof InvalidHeader) return edits
-  const changed: HeaderChanges = { set: [], removed: [] }
-  for (const name of (mutation?.removeHeaders ?? []).map((each) => each.toLowerCase()).filter(isEditable)) {
-    headers.removeAlike(name)
-    changed.removed.push(name)
-  }
-  for (const { header } of mutation?.setHeaders ?? []) {
-    if (header?.key === part && setPart(part, valueOf(header))) changed.set.push(part)
+  const { headers } = message
+  const set: string[] = []
+  const removed = mutation.removeHeaders.map((each) => each.toLowerCase()).filter(isEditable)
+  for (const name of removed) headers.removeAlike(name)
+  for (const { header } of mutation.setHeaders) {
+    if (header?.key === part && message.setPart(part, valueOf(header))) set.push(part)
   }
   for (const edit of edits) {
     applyEdit(edit, headers)
-    changed.set.push(edit.name)
+    set.push(edit.name)
   }
-  return changed
+  return { set, removed }
 }
+
+const UNCHANGED: HeaderChanges = { set: [], removed: [] }
 
 /** Trailers as the processor wants them: nothing may come late that policies have judged already. */
 export function changedTrailers(

@@ -1,9 +1,11 @@
-import { encoderOf, type GrpcMethod } from '@portico/http/grpc'
-import { ProcessingRequest, ProcessingResponse } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { GrpcStreamMethod } from '@portico/http/grpc'
+import { ProcessingResponse } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { encodeMessage } from './message-encoder.ts'
+import type { ProcessorMessage } from './messages.ts'
 
 /** Apart, because the messages are a lot of code, and loaded once there is something to process. */
-export const processMethod: GrpcMethod<ProcessingRequest, ProcessingResponse> = {
+export const processMethod: GrpcStreamMethod<ProcessorMessage, ProcessingResponse> = {
   path: '/envoy.service.ext_proc.v3.ExternalProcessor/Process',
-  encode: encoderOf((request, writer) => ProcessingRequest.encode(request, writer)),
+  encodeFrame: encodeMessage,
   decode: (message) => ProcessingResponse.decode(message),
 }

@@ -1,6 +1,6 @@
 import type { Reply } from '../context/reply.ts'
 import type { JsonObject, RequestContext } from '../context/request-context.ts'
-import type { ProcessingRequest } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { MessageContext } from './messages.ts'
 
 /** The request and response that a processor works on, as the owner of the stream to the processor reports and ends them. */
 export interface ProcessedExchange {
@@ -8,11 +8,11 @@ export interface ProcessedExchange {
   /** Whether the exchange continues without the processor after a failure, if the processor holds no bytes of a body. */
   readonly canGoOn: boolean
   /** The attributes and metadata in the first message of a direction. */
-  context(name: 'request' | 'response'): Pick<ProcessingRequest, 'attributes' | 'metadataContext'>
+  context(name: 'request' | 'response'): MessageContext
   /** Metadata that the processor sent with a response. */
   gotMetadata(metadata: JsonObject): void
-  /** Details of a response of the processor, for the trace. */
-  note(details: JsonObject): void
+  /** Details of a response of the processor, for the trace; `details` is not called without one. */
+  note(details: () => JsonObject): void
   /** The processor failed. `cause` is not for clients; `isInStep` says whether `run` waits for the processor. */
   processorFailed(cause: string, goesOn: boolean, isInStep: boolean): void
   /** The reply after a failure without which the exchange cannot continue; `why` is for clients. */

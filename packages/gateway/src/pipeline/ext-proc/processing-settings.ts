@@ -2,14 +2,12 @@ import type { Deadlines } from '@portico/http'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RecordCallout } from '../../telemetry/metrics/callout-metrics.ts'
 import type { GrpcStream, StreamHandler } from '@portico/http/grpc'
-import type {
-  ProcessingRequest,
-  ProcessingResponse,
-} from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessingResponse } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { ProcessorMessage } from './messages.ts'
 import type { Modes } from './modes.ts'
 
 export type Stream = Pick<
-  GrpcStream<ProcessingRequest, ProcessingResponse>,
+  GrpcStream<ProcessorMessage, ProcessingResponse>,
   'send' | 'finish' | 'hold' | 'proceed' | 'drop'
 >
 
@@ -27,5 +25,6 @@ export interface ProcessingSettings {
   readonly now: () => number
   /** Called with the time that each response took. */
   readonly record: RecordCallout
-  connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
+  /** Opens a stream; returns a promise only while the code of the protocol is loaded. */
+  connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream> | Stream
 }

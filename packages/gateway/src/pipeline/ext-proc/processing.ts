@@ -4,12 +4,12 @@ import type { OpenCall } from '../context/request-context.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL, type StreamHandler } from '@portico/http/grpc'
 import type {
   ImmediateResponse,
-  ProcessingRequest,
   ProcessingResponse,
 } from '../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { Duration } from '../../protos/google/protobuf/duration.ts'
 import { Directions } from './directions.ts'
-import { type DirectionModes, type Modes, overridden, protocolConfig } from './modes.ts'
+import { hasContext, type RequestPart } from './messages.ts'
+import { type DirectionModes, type Modes, overridden } from './modes.ts'
 import { type HeaderChanges, immediateReply } from './mutation.ts'
 import { Patience } from './patience.ts'
 import type { ProcessedExchange } from './processed-exchange.ts'
@@ -66,10 +66,16 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     })
   }
 
-  async open(): Promise<void> {
-    if (this.#stream !== null) return
-    const stream = await this.#settings.connect(this.#exchange.rx, this)
-    // The client may have left meanwhile, or the stream may be over already.
+  open(): Promise<void> | null {
+    if (this.#stream !== null) return null
+    const stream = this.#settings.connect(this.#exchange.rx, this)
+    if (stream instanceof Promise) return stream.then((opened) => this.#opened(opened))
+    this.#opened(stream)
+    return null
+  }
+
+  /** The client may have left meanwhile, or the stream may be over already. */
+  #opened(stream: Stream): void {
     if (this.#isOver) stream.drop()
     else this.#stream = stream
   }
@@ -78,21 +84,13 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     return this.#modes[name]
   }
 
-  say(request: ProcessingRequest['request']): void {
+  say(part: RequestPart): void {
     const stream = this.#stream
     if (stream === null || this.isOver) return
-    const name = request?.$case.startsWith('response') === true ? 'response' : 'request'
     const isFirst = !this.#hasSpoken
     this.#hasSpoken = true
-    const message: ProcessingRequest = {
-      request,
-      attributes: NO_ATTRIBUTES,
-      metadataContext: undefined,
-      observabilityMode: false,
-      protocolConfig: isFirst ? protocolConfig(this.#modes) : undefined,
-      ...(isFirst || request?.$case === 'responseHeaders' ? this.#exchange.context(name) : null),
-    }
-    if (!stream.send(message)) this.#isBlocked = true
+    const context = hasContext(part, isFirst) ? this.#exchange.context(part.name) : null
+    if (!stream.send({ part, context, modes: isFirst ? this.#modes : null, isObserved: false })) this.#isBlocked = true
     this.#watch(false)
   }
 
@@ -105,12 +103,12 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     if (metadata !== undefined) exchange.gotMetadata(metadata)
     const isOverridden = override !== undefined && part === 'headers' && this.#settings.allowModeOverride
     if (isOverridden) this.#modes = overridden(this.#modes, override)
-    exchange.note({
+    exchange.note(() => ({
       code: 'processed',
       [part]: { ...changed, body: common?.bodyMutation?.mutation?.$case ?? null },
       ...(metadata !== undefined && { metadata: Object.keys(metadata) }),
       ...(isOverridden && { modes: this.#modes }),
-    })
+    }))
   }
 
   stop(reply: Reply): void {
@@ -158,14 +156,16 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   // From the stream.
 
-  message({ response, ...beside }: ProcessingResponse): void {
+  message(received: ProcessingResponse): void {
     if (this.isOver) return
-    if (beside.overrideMessageTimeout !== undefined) return this.#extend(beside.overrideMessageTimeout)
+    const { response, overrideMessageTimeout } = received
+    if (overrideMessageTimeout !== undefined) return this.#extend(overrideMessageTimeout)
     this.#patience.record('answered', this.#exchange.rx)
     this.#watch(true)
     if (response === undefined) return this.fail('the processor sent an empty response')
-    if (response.$case === 'immediateResponse') return this.#answerAtOnce(response.value, beside.dynamicMetadata)
-    if (!this.#directions.hear(response, beside)) this.fail('the processor sent an unexpected response', response.$case)
+    if (response.$case === 'immediateResponse') return this.#answerAtOnce(response.value, received.dynamicMetadata)
+    if (!this.#directions.hear(response, received))
+      this.fail('the processor sent an unexpected response', response.$case)
   }
 
   drained(): void {
@@ -181,7 +181,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     if (error !== null) return this.fail('the call to the processor failed', `${error.message} (code ${error.code})`)
     if (this.#directions.isGivenAway) return this.fail('the processor ended within a body')
     this.#drop()
-    if (this.#step !== null) this.#exchange.note({ code: 'ended_by_processor' })
+    if (this.#step !== null) this.#exchange.note(() => ({ code: 'ended_by_processor' }))
     this.#directions.over()
   }
 
@@ -190,7 +190,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     const timeoutMs = seconds * 1000 + nanos / 1e6
     const isInBounds = timeoutMs >= 1 && timeoutMs <= this.#settings.maxTimeoutMs
     const code = isInBounds && this.#patience.extend(timeoutMs) ? 'timeout_extended' : 'timeout_kept'
-    this.#exchange.note({ code, timeoutMs })
+    this.#exchange.note(() => ({ code, timeoutMs }))
   }
 
   #answerAtOnce(response: ImmediateResponse, metadata: Answer['metadata']): void {
@@ -241,4 +241,3 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 }
 
 const TOO_LATE = 'no answer in time'
-const NO_ATTRIBUTES: ProcessingRequest['attributes'] = new Map()

@@ -26,7 +26,8 @@ export interface Talk {
   readonly maxBufferBytes: number
   /** Whether the processor may answer a streamed body without a new body, and before the head. */
   readonly isLenient: boolean
-  open(): Promise<void>
+  /** Opens the stream to the processor; null when it is open. */
+  open(): Promise<void> | null
   modes(name: Side['name']): DirectionModes
   say(said: RequestPart): void
   /** Called when a response of the processor is expected. */

@@ -6,12 +6,17 @@ import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceI
 import { Deadlines, Hops } from '@portico/http'
 import { createTable, SharedTable } from '../../state/shared-table.ts'
 import { createResolver, defaultSettings, Destination, Endpoints, Pools } from '@portico/http/client'
-import type { GrpcMethod, GrpcOptions } from '@portico/http/grpc'
+import type { GrpcMethod, GrpcOptions, GrpcStreamMethod } from '@portico/http/grpc'
 
 /** Messages that are texts, so that tests can be read. */
-export const textMethod = (name: string): GrpcMethod<string, string> => ({
+export const textMethod = (name: string): GrpcMethod<string, string> & GrpcStreamMethod<string, string> => ({
   path: `/test.Texts/${name}`,
   encode: (text) => Buffer.from(text),
+  encodeFrame(text) {
+    const prefix = Buffer.alloc(5)
+    prefix.writeUInt32BE(Buffer.byteLength(text), 1)
+    return Buffer.concat([prefix, Buffer.from(text)])
+  },
   decode: (bytes) => Buffer.from(bytes).toString(),
 })
 

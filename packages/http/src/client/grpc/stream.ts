@@ -1,7 +1,6 @@
 import type { Sink, Source } from '../../body/body.ts'
 import { reportFault } from '../../runtime/faults.ts'
 import { type AnswerHandler, GrpcCall, type GrpcMethod, type GrpcOptions } from './call.ts'
-import { frame } from './framing.ts'
 import { GrpcError, INTERNAL } from './status.ts'
 import { TurnQueue } from './turn-queue.ts'
 
@@ -10,15 +9,20 @@ export interface StreamHandler<Response> extends AnswerHandler<Response> {
   drained(): void
 }
 
+/** A gRPC method with the codecs of its messages, which are encoded together with their prefix. */
+export interface GrpcStreamMethod<Request, Response> extends Omit<GrpcMethod<Request, Response>, 'encode'> {
+  encodeFrame: (request: Request) => Buffer
+}
+
 /** A call with any number of messages in both directions, with independent flow control per direction. */
 export class GrpcStream<Request, Response> {
-  readonly #encode: (request: Request) => Uint8Array
+  readonly #encode: (request: Request) => Buffer
   readonly #outgoing: OutgoingMessages
   readonly #call: GrpcCall<Response>
   readonly #incoming = new TurnQueue((error) => this.#faulted(error))
 
-  constructor(method: GrpcMethod<Request, Response>, options: GrpcOptions, handler: StreamHandler<Response>) {
-    this.#encode = method.encode
+  constructor(method: GrpcStreamMethod<Request, Response>, options: GrpcOptions, handler: StreamHandler<Response>) {
+    this.#encode = method.encodeFrame
     this.#outgoing = new OutgoingMessages(() => handler.drained())
     this.#call = new GrpcCall(method.decode, options, {
       message: (response) => this.#incoming.add(() => handler.message(response)),
@@ -32,7 +36,7 @@ export class GrpcStream<Request, Response> {
 
   /** Sends a message. False asks the caller to wait for `drained`; the message is accepted in any case. */
   send(request: Request): boolean {
-    return this.#outgoing.send(frame(this.#encode(request)))
+    return this.#outgoing.send(this.#encode(request))
   }
 
   /** Ends the request: no more messages follow. */

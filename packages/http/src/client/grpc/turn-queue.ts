@@ -18,7 +18,7 @@ export class TurnQueue {
     try {
       task()
     } finally {
-      queueMicrotask(this.#next)
+      void SETTLED.then(this.#next)
     }
   }
 
@@ -38,6 +38,9 @@ export class TurnQueue {
     } catch (error) {
       this.#faulted(error)
     }
-    queueMicrotask(this.#next)
+    void SETTLED.then(this.#next)
   }
 }
+
+/** A reaction to a settled promise is a microtask that, unlike one of `queueMicrotask`, has no resource for hooks. */
+const SETTLED = Promise.resolve()

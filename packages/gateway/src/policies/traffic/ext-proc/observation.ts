@@ -3,8 +3,13 @@ import type { OpenCall, RequestContext } from '../../../pipeline/context/request
 import type { GrpcError, StreamHandler } from '@portico/http/grpc'
 import type { ProcessingResponse } from '../../../protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { CopiedBody } from './copied-body.ts'
-import { bodyMessage, headersMessage, type RequestPart, trailersMessage } from '../../../pipeline/ext-proc/messages.ts'
-import { protocolConfig } from '../../../pipeline/ext-proc/modes.ts'
+import {
+  bodyMessage,
+  hasContext,
+  headersMessage,
+  type RequestPart,
+  trailersMessage,
+} from '../../../pipeline/ext-proc/messages.ts'
 import type { PolicySettings } from './policy-exchange.ts'
 import type { ProcessingSettings, Stream } from '../../../pipeline/ext-proc/processing-settings.ts'
 import type { Side } from '../../../pipeline/ext-proc/side.ts'
@@ -86,32 +91,33 @@ export class Observation implements OpenCall, StreamHandler<ProcessingResponse> 
 
   #connect(): void {
     this.#isConnecting = true
-    this.#settings.connect(this.#rx, this).then(
-      (stream) => {
-        if (this.#isOver) return stream.drop()
-        this.#stream = stream
-        const early = this.#early ?? []
-        this.#early = null
-        for (const said of early) this.#send(said)
-        this.#finish()
-      },
-      (error: unknown) => this.#fail(String(error)),
-    )
+    try {
+      const stream = this.#settings.connect(this.#rx, this)
+      if (!(stream instanceof Promise)) return this.#opened(stream)
+      stream.then(
+        (opened) => this.#opened(opened),
+        (error: unknown) => this.#fail(String(error)),
+      )
+    } catch (error) {
+      this.#fail(String(error))
+    }
   }
 
-  #send(request: RequestPart): void {
+  #opened(stream: Stream): void {
+    if (this.#isOver) return stream.drop()
+    this.#stream = stream
+    const early = this.#early ?? []
+    this.#early = null
+    for (const said of early) this.#send(said)
+    this.#finish()
+  }
+
+  #send(part: RequestPart): void {
     const settings = this.#settings
-    const name = request?.$case.startsWith('response') === true ? 'response' : 'request'
     const isFirst = !this.#hasSpoken
     this.#hasSpoken = true
-    const isFree = this.#stream?.send({
-      request,
-      attributes: new Map(),
-      metadataContext: undefined,
-      observabilityMode: true,
-      protocolConfig: isFirst ? protocolConfig(settings.modes) : undefined,
-      ...(isFirst || request?.$case === 'responseHeaders' ? settings.context(this.#rx, name) : null),
-    })
+    const context = hasContext(part, isFirst) ? settings.context(this.#rx, part.name) : null
+    const isFree = this.#stream?.send({ part, context, modes: isFirst ? settings.modes : null, isObserved: true })
     if (isFree === true) this.#waitingBytes = 0
   }
 

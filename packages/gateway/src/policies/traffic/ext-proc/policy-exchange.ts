@@ -36,8 +36,8 @@ export class PolicyExchange implements ProcessedExchange {
     rx.extProc = { ...rx.extProc, ...metadata }
   }
 
-  note(details: JsonObject): void {
-    this.rx.trace?.note(details)
+  note(details: () => JsonObject): void {
+    this.rx.trace?.note(details())
   }
 
   processorFailed(cause: string, goesOn: boolean, isInStep: boolean): void {
