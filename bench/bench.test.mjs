@@ -11,6 +11,7 @@ import { parseCoreBusy, parseProcessStat, parseResidentBytes, parseSchedstat } f
 import { notFound } from './kinds/shared.mjs'
 import { readOptions } from './options.mjs'
 import { peers } from './peers/index.mjs'
+import { portico } from './peers/portico.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
 import { selfTimes } from './profile.mjs'
 import { insertResult } from './results.mjs'
@@ -292,6 +293,19 @@ test('a service lets everything pass, and distinguishes headers of requests and 
 test('a missing program is reported with its environment variable', () => {
   assert.equal(notFound({ variable: 'BENCH_BIFROST' }), 'not found (set BENCH_BIFROST)')
   assert.equal(notFound({}), 'not found')
+})
+
+test('a backend in a mesh is called through HBONE, with a certificate of the CA', () => {
+  const mesh = { ca: 5, hbone: 6, tls: 7, token: '/t', root: '/ca.crt' }
+  const setup = { dir: '/d', port: 1, readinessPort: 2, origin: 3, workers: 1, routes: 1, protocol: 'http', mesh }
+  const configOf = (backend) => JSON.parse(portico.plan({ ...setup, backend }).files['gateway.yaml'])
+  const backendOf = ({ binds }) => binds[0].listeners[0].routes[0].backends[0]
+  const hbone = configOf('hbone')
+  assert.deepEqual(backendOf(hbone), { host: '127.0.0.1:3', policies: { tunnel: { hbone: { port: 6 } } } })
+  assert.equal(hbone.config.mesh.caAddress, 'https://127.0.0.1:5')
+  const tls = configOf('tls')
+  assert.equal(backendOf(tls).host, '127.0.0.1:7')
+  assert.equal(tls.config.mesh, undefined)
 })
 
 test('every peer writes a config for each kind of traffic that it serves', () => {

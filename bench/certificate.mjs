@@ -4,6 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineTools } from './machine.mjs'
 
+/** Writes a CA for the certificates of a mesh: `ca.crt` and `ca.key`; returns false without openssl. */
+export function makeAuthority(dir) {
+  const { openssl } = machineTools()
+  if (!openssl) return false
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const out = ['-keyout', join(dir, 'ca.key'), '-out', join(dir, 'ca.crt'), '-days', '2']
+  return spawnSync(openssl, ['req', '-x509', ...curve, '-subj', '/CN=Mesh CA', ...out]).status === 0
+}
+
 /** @returns {{ cert: string, key: string, both: string } | null} paths; null without openssl */
 export function makeCertificate(dir) {
   const { openssl } = machineTools()

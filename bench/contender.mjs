@@ -12,8 +12,8 @@ let started = 0
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, logs?: boolean, env?: Record<string, string>,
  *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number, rules?: import('./scenarios.mjs').Rules, tail?: boolean,
- *   extension?: import('./scenarios.mjs').Extension }} what
- * @param {{ dir: string, origin: number, services: number | null, certificate: { cert: string, key: string, both: string } | null,
+ *   extension?: import('./scenarios.mjs').Extension, backend?: import('./scenarios.mjs').SecureBackend }} what
+ * @param {{ dir: string, origin: number, services: number | null, mesh: { ca: number, hbone: number, tls: number, token: string, root: string } | null, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
  */
@@ -53,6 +53,8 @@ export async function startContender(what, bench) {
     rules: what.rules ?? null,
     adminPort: what.tail || what.chat?.spend ? await freePort() : null,
     extension: what.extension ?? null,
+    backend: what.backend ?? null,
+    mesh: bench.mesh ?? null,
     found,
   }
   const plan = peer.plan(setup)

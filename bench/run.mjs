@@ -18,7 +18,7 @@ import { measureStream } from './kinds/stream.mjs'
 import { measureTools } from './kinds/tools.mjs'
 import { describeMachine, machineTools } from './machine.mjs'
 import { readOptions, USAGE } from './options.mjs'
-import { startOrigin, startServices } from './origins/origin.mjs'
+import { startMesh, startOrigin, startServices } from './origins/origin.mjs'
 import { peers } from './peers/index.mjs'
 import { keepResult } from './results.mjs'
 import { groups, scenarios } from './scenarios.mjs'
@@ -70,8 +70,12 @@ const origin = await startOrigin(dir)
 const services = chosen.some(({ variants = [] }) => variants.some(({ extension }) => extension))
   ? await startServices(dir)
   : null
+const mesh = chosen.some(({ variants = [] }) => variants.some(({ backend }) => backend))
+  ? await startMesh(dir, origin.port)
+  : null
 const bench = {
   dir,
+  mesh,
   origin: origin.port,
   services: services?.port ?? null,
   certificate: makeCertificate(dir),
@@ -90,7 +94,7 @@ if (options.profile) {
 } else {
   await compare()
 }
-await Promise.all([origin.stop(), services?.stop()])
+await Promise.all([origin.stop(), services?.stop(), mesh?.stop()])
 process.exit(0)
 
 function withVariants(scenario, text) {

@@ -12,10 +12,11 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, logs?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, perSecond?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
- *   tools?: boolean, workers?: number, keys?: number, rules?: Rules, extension?: Extension }[] }} Scenario
- *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream, 0 for all at once; `perSecond`: streams that begin each second in all, as many as fit when left out; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services
+ *   tools?: boolean, workers?: number, keys?: number, rules?: Rules, extension?: Extension, backend?: SecureBackend }[] }} Scenario
+ *   `also`: peers that are only measured when named; `paceMs`: time between two events of a stream, 0 for all at once; `perSecond`: streams that begin each second in all, as many as fit when left out; `tools`: the origin is an MCP server; `keys`: a local rate limit with this many keys in use; `rules`: the mode of `authorization`; `extension`: the proxy calls further services; `backend`: the backend is called with TLS or through HBONE
  * @typedef {'Enforce' | 'Shadow'} Rules
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'picker' | 'recorderOff'} Extension
+ * @typedef {'tls' | 'hbone'} SecureBackend
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic', cache?: 'hit' | 'miss', spend?: 'embedded' | 'redis', stored?: number }} Chat
  *   the format of the client, and the provider that the origin imitates; without a provider it is a plain origin; `cache`: whether the response cache has the answer; `spend`: the client has a key of the gateway's with a budget, and each call is charged; `stored`: the requests use this many keys of the store in turn
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, beyond?: string, saturated?: boolean }} Bar
@@ -167,6 +168,18 @@ export const scenarios = [
       { peer: 'portico', label: 'portico, picker', extension: 'picker' },
     ],
     bars: [{ ratio: 1.3, of: 'portico, picker', to: 'portico, extProc', beyond: 'portico, no call' }],
+  },
+  {
+    name: 'hbone',
+    title: 'plain GET 53 B, backend in a mesh',
+    kind: 'load',
+    rps: 125,
+    variants: [
+      { peer: 'portico', label: 'portico, plain backend' },
+      { peer: 'portico', label: 'portico, TLS backend', backend: 'tls' },
+      { peer: 'portico', label: 'portico, HBONE backend', backend: 'hbone' },
+    ],
+    bars: [{ ratio: 1.3, of: 'portico, HBONE backend', to: 'portico, TLS backend' }],
   },
   asked('global-limit', 'limit by a server', 'globalLimit', 1),
   {

@@ -30,7 +30,8 @@ export async function startAll(scenario, bench) {
       row.notes.push(notFound(what.peer))
       continue
     }
-    if ((scenario.protocol === 'https' || scenario.protocol === 'h2') && !bench.certificate) {
+    const needsCertificate = scenario.protocol === 'https' || scenario.protocol === 'h2'
+    if ((needsCertificate && !bench.certificate) || (what.backend && !bench.mesh)) {
       row.notes.push('openssl not found')
       continue
     }

@@ -1,9 +1,10 @@
 // The origin behind every proxy: nginx on the load core, or a small Node server when nginx is missing.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chatAnswer, PATHS } from '../chat.mjs'
+import { makeAuthority } from '../certificate.mjs'
 import { LOAD_CORE, startChild } from '../children.mjs'
-import { findProgram } from '../machine.mjs'
+import { findProgram, projectNode } from '../machine.mjs'
 import { freePort, untilAnswers } from '../ports.mjs'
 
 export const SMALL_BODY = '{"id":12345,"name":"portico","tags":["a","b"],"n":10}'
@@ -42,6 +43,23 @@ export async function startServices(dir) {
   const problem = await untilAnswers(`tcp://127.0.0.1:${port}`, child)
   if (problem) throw new Error(`the services did not start: ${problem}`)
   return { port, stop: child.stop }
+}
+
+/** Starts a mesh around the origin: its CA, a workload that is called through HBONE, and a port with plain TLS; null without openssl. */
+export async function startMesh(dir, origin) {
+  const files = join(dir, 'mesh')
+  mkdirSync(files)
+  if (!makeAuthority(files)) return null
+  const token = join(files, 'token')
+  writeFileSync(token, 'bench')
+  const [ca, hbone, tls] = [await freePort(), await freePort(), await freePort()]
+  const args = [join(import.meta.dirname, 'mesh.mjs'), files, ...[ca, hbone, tls, origin].map(String)]
+  const child = startChild({ command: projectNode(), args, core: LOAD_CORE, log: join(dir, 'mesh.log') })
+  for (const port of [ca, hbone, tls]) {
+    const problem = await untilAnswers(`tcp://127.0.0.1:${port}`, child)
+    if (problem) throw new Error(`the mesh did not start: ${problem}`)
+  }
+  return { ca, hbone, tls, token, root: join(files, 'ca.crt'), stop: child.stop }
 }
 
 function nginxOrigin(dir, port) {

@@ -95,7 +95,7 @@ function config(setup) {
     rules,
     logs,
   } = setup
-  const { policies = {}, frontend, backend } = setup.extension ? extensionOf(setup) : {}
+  const { policies = {}, frontend, backend } = setup.extension ? extensionOf(setup) : securedBackend(setup)
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
@@ -124,6 +124,7 @@ function config(setup) {
       readinessAddr: `127.0.0.1:${readinessPort}`,
       ...(spend && { stateDir: join(setup.dir, 'state'), keys: {}, ledger: {} }),
       ...(stored && { stateDir: join(setup.dir, 'state'), keys: { maxKeys: stored } }),
+      ...(setup.backend === 'hbone' && meshOf(setup.mesh)),
       ...(redis && { stores: { redis: { url: `redis://127.0.0.1:${redis}` } } }),
       logging: { level: logs ? 'warn,request=info' : 'warn,request=off' },
     },
@@ -161,6 +162,20 @@ function extensionOf({ extension, origin, services }) {
     default:
       throw new Error(`no config for ${extension}`)
   }
+}
+
+/** A backend that is called with TLS, or as a workload of the mesh through HBONE. */
+function securedBackend({ backend, mesh, origin }) {
+  if (backend === 'tls') {
+    return { backend: { host: `127.0.0.1:${mesh.tls}`, policies: { tls: { caCertificateRefs: [mesh.root] } } } }
+  }
+  if (backend !== 'hbone') return {}
+  return { backend: { host: `127.0.0.1:${origin}`, policies: { tunnel: { hbone: { port: mesh.hbone } } } } }
+}
+
+function meshOf({ ca, root, token }) {
+  const caAddress = `https://127.0.0.1:${ca}`
+  return { mesh: { caAddress, rootFile: root, tokenFile: token, namespace: 'bench', serviceAccount: 'gateway' } }
 }
 
 function backendOf({ provider, cache, tools, origin }) {
