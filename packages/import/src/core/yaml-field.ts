@@ -1,4 +1,15 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml'
 import type { ReportEntry, Verdict } from './report.ts'
 import { checkSize, MOST_DEPTH, MOST_NODES, SourceError, type SourcePosition, type SourceText } from './source.ts'
 
@@ -165,9 +176,10 @@ export function readYaml(source: SourceText): Field {
   const document = parse(source, lines)
   const [error] = document.errors
   if (error !== undefined) throw new SourceError(locate(error.pos[0]), `broken YAML: ${error.message}`)
+  const resolve = aliasResolver(document)
   let count = 0
   const build = (found: unknown, path: string, start: number | null, depth: number): Field => {
-    const node = isAlias(found) ? found.resolve(document) : (found as Node | null)
+    const node = resolve(found) as Node | null | undefined
     // A member of a mapping is at its key.
     const offset = start ?? (found as Node | null)?.range?.[0] ?? 0
     const at = locate(offset)
@@ -175,7 +187,6 @@ export function readYaml(source: SourceText): Field {
     if (depth > MOST_DEPTH) throw new SourceError(at, `found more than ${MOST_DEPTH} levels`)
     if (isMap(node)) {
       const members = new Map<string, Field>()
-      const resolve = (each: unknown): unknown => (isAlias(each) ? each.resolve(document) : each)
       for (const { key, value, keyAt } of pairsOf(node.items, resolve, 0)) {
         const below = path === '' ? key : `${path}.${key}`
         members.set(key, build(value, below, keyAt, depth + 1))
@@ -191,6 +202,32 @@ export function readYaml(source: SourceText): Field {
     return new Field(path, at, { scalar: isPlain(value) ? value : source.text.slice(...(node?.range ?? [0, 0])) })
   }
   return build(document.contents, '', null, 0)
+}
+
+/** Returns a function that replaces an alias by the last node before the alias that has the anchor. */
+function aliasResolver(document: Document): (node: unknown) => unknown {
+  let nodes: ReadonlyMap<unknown, Node | undefined> | null = null
+  return (node) => {
+    if (!isAlias(node)) return node
+    nodes ??= nodesByAlias(document)
+    return nodes.get(node)
+  }
+}
+
+/**
+ * The nodes of all aliases, found in one walk. `Alias.resolve` walks the document for each alias, which takes seconds for a small
+ * file that repeats its aliases.
+ */
+function nodesByAlias(document: Document): ReadonlyMap<unknown, Node | undefined> {
+  const nodeByAnchor = new Map<string, Node>()
+  const found = new Map<unknown, Node | undefined>()
+  visit(document, {
+    Node(_key, node) {
+      if (isAlias(node)) found.set(node, nodeByAnchor.get(node.source))
+      else if (node.anchor !== undefined) nodeByAnchor.set(node.anchor, node)
+    },
+  })
+  return found
 }
 
 function isPlain(value: unknown): value is string | number | boolean | null {
