@@ -10,6 +10,11 @@ type Pairs = [string, string][]
 
 const LIMITS = { maxSize: 65_536, maxFields: 1_000 }
 
+/** The time limit of counted cases, generous for busy machines. */
+const COUNTED_MS = 60_000
+/** The share of all cases that a quick run tries. */
+const SHARE = process.env['PROPERTIES'] === 'full' ? 1 : 0.1
+
 /** Returns the fields of a block; null when it is invalid. */
 function decode(decoder: HpackDecoder, block: Buffer): Pairs | null {
   const fields: Pairs = []
@@ -197,7 +202,7 @@ test('random bytes are read or refused, never worse', () => {
       const text = readHuffman(Buffer.from(bytes), 0, bytes.length)
       assert.ok(text === null || text.length <= (bytes.length * 8) / 5)
     }),
-    { seed: 7, numRuns: 20_000 },
+    { seed: 7, numRuns: 20_000 * SHARE, interruptAfterTimeLimit: COUNTED_MS },
   )
-  assert.ok(read > 100, `${read} blocks made sense`)
+  assert.ok(read > 100 * SHARE, `${read} blocks made sense`)
 })
