@@ -33,18 +33,29 @@ const WHOLE_MACHINE = /^e2e\/(cluster\/|extensions\/compose|ui\/live-tail|(memor
 /** When more groups fail, they have a common cause, and a retry would fail too. */
 const MOST_RETRIED = 6
 /**
- * Files that share a process: a folder of the gateway (in `mcp`, `policies`, `process` and `testing` a subfolder), of http or of
- * ctl, or a whole package. A process for each file would load the same modules again and again, which takes a second of CPU.
+ * Files that share a process: folders that load much the same modules, because loading them takes a process most of a second of
+ * CPU. Other files share a process with their package. No group may take longer than a third of a run.
  */
-const GROUP =
-  /^packages\/gateway\/src\/((mcp|policies|process|testing)\/)?[^/]+|^packages\/http\/src\/(server\/)?[^/]+|^packages\/ctl\/src\/[^/]+|^packages\/[^/]+/
-/** Folders, and single files, whose tests are quick: those of a package share one process. */
-const SMALL = {
-  'packages/gateway (small folders)':
-    /^packages\/gateway\/src\/(collections|credentials|exports|expressions|formats|generate|ir|records|redaction|schema|state|stream|testing\/(structure|docs|examples)|mcp\/(merge|oauth|session))\/|^packages\/gateway\/src\/((mcp|testing)\/)?[^/]+$/,
-  'packages/gateway/src/policies (files)': /^packages\/gateway\/src\/policies\/[^/]+$/,
-  'packages/ctl (small folders)': /^packages\/ctl\/src\/(?!commands\/)/,
+const GROUPS = {
+  'gateway: small folders': gatewayFolders(
+    ...['collections', 'credentials', 'exports', 'expressions', 'formats', 'generate', 'ir', 'records', 'redaction'],
+    ...['schema', 'state', 'stream', 'testing', 'mcp/merge', 'mcp/oauth', 'mcp/session', 'mcp/[^/]+$', '[^/]+$'],
+  ),
+  'gateway: requests': gatewayFolders('compile', 'pipeline', 'sources'),
+  'gateway: backends': gatewayFolders('backends'),
+  'gateway: policies for traffic': gatewayFolders('policies/traffic'),
+  'gateway: other policies': gatewayFolders('policies'),
+  'gateway: models and telemetry': gatewayFolders('cache', 'llm', 'telemetry'),
+  'gateway: MCP': gatewayFolders('mcp'),
+  'gateway: stores': gatewayFolders('keys', 'ledger', 'prices', 'spending', 'stores'),
+  'gateway: config and admin of a process': gatewayFolders(
+    ...['admin', 'config', 'config-edit', 'controller', 'verify'].map((name) => `process/${name}`),
+  ),
+  'gateway: process': gatewayFolders('process'),
+  'http: clients': /^packages\/http\/src\/client\//,
+  'ctl: commands': /^packages\/ctl\/src\/commands\//,
 }
+const PACKAGE = /^packages\/[^/]+/
 /** Tests of components need JSX and a document, which no other test has. */
 const COMPONENTS = /\.test\.tsx$/
 /** The duration of each group in the last complete run. */
@@ -104,19 +115,26 @@ async function work(groups, results) {
   }
 }
 
-/** Files of a folder share a process; files that must run alone have one each. */
+/** Files of a group share a process; files that must run alone have one each. */
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
-    const group = ALONE.test(file) ? file : (smallGroup(file) ?? GROUP.exec(file)?.[0] ?? file)
+    const group = ALONE.test(file) ? file : (namedGroup(file) ?? PACKAGE.exec(file)?.[0] ?? file)
     const key = COMPONENTS.test(file) ? `${group} (components)` : group
     filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
   }
   return [...filesByGroup].map(([name, list]) => ({ name, files: list }))
 }
 
-function smallGroup(file) {
-  return Object.keys(SMALL).find((name) => SMALL[name].test(file))
+function namedGroup(file) {
+  return Object.keys(GROUPS).find((name) => GROUPS[name].test(file))
+}
+
+/** Files of the gateway in these folders, or files whose path matches the pattern. */
+function gatewayFolders(...patterns) {
+  return new RegExp(
+    `^packages/gateway/src/(${patterns.map((each) => (each.endsWith('$') ? each : `${each}/`)).join('|')})`,
+  )
 }
 
 function runGroup({ name, files }) {
