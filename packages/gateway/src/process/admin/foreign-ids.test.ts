@@ -91,7 +91,7 @@ test('an id of who is not trusted is nobody’s', async (t) => {
 
 async function useTrusting(t: TestContext, proxies: string): Promise<Program> {
   const { file } = useConfigFile(t, {
-    config: { workers: 2 },
+    config: { workers: 1 },
     frontend: { forwardedHeaders: { trustedProxies: [proxies] } },
     binds: [{ port: 0, listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }] }],
   })

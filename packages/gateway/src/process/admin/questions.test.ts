@@ -12,7 +12,7 @@ const CHAT = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }
 test('backends are told with what all workers know: evicted ones until when, and why', async (t) => {
   const origin = await startOrigin()
   t.after(() => origin.close())
-  const program = await useBoth(t, origin.port)
+  const program = await useBoth(t, origin.port, 2)
   await eventually('the broken one is evicted', async () => {
     await ask(program, '/broken')
     return endpointsOf(await backends(program), 'broken')[0]?.state === 'evicted'
@@ -53,87 +53,92 @@ test('an evicted provider makes the next group the one in use', async (t) => {
   assert.ok((usage.rows[0]?.output ?? 0) > 0 && usage.completeSince < Date.now())
 })
 
-test('an MCP target has what went wrong at it last, with the request', async (t) => {
+test('a gateway whose upstreams refuse connections answers questions', async (t) => {
   const program = await useBoth(t, 9)
-  await fetch(`http://127.0.0.1:${program.port()}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-    }),
-  })
-  await eventually('the error is told', async () => {
-    const target = (await backends(program)).backends.find(({ kind }) => kind === 'mcp')?.groups[0]?.[0]
-    if (target?.lastError == null) return false
-    assert.deepEqual([target.name, target.lastError.outcome], ['files', 'unavailable'])
-    const found = await fetch(`${program.admin}/api/requests/${target.lastError.request}`)
-    assert.equal(found.status, 200)
-    return true
-  })
-})
 
-test('expressions are evaluated on a recorded request, and guarded as calls that change something', async (t) => {
-  const program = await useBoth(t, 9)
-  await ask(program, '/broken?x=1')
-  let id = ''
-  await eventually('it is recorded', async () => {
-    id = (await get<RequestList>(program, '/api/requests')).requests[0]?.id ?? ''
-    return id !== ''
-  })
-  const evaluate = (body: unknown, headers: Record<string, string> = { 'x-portico-same-origin': '1' }) =>
-    fetch(`${program.admin}/api/expressions/evaluate`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
-  const answer = await evaluate({ expression: 'request.path == "/broken" && response.code >= 500', requestId: id })
-  assert.equal(answer.status, 200)
-  const told = (await answer.json()) as Evaluation
-  assert.deepEqual([told.tree?.value, told.type, told.tree?.parts.length], [true, 'bool', 2])
-  assert.equal((await evaluate({ expression: 'true' }, {})).status, 403)
-  assert.equal(
-    (await evaluate({ expression: 'true' }, { 'x-portico-same-origin': '1', origin: 'http://evil.example' })).status,
-    403,
+  await t.test(
+    'expressions are evaluated on a recorded request, and guarded as calls that change something',
+    async () => {
+      await ask(program, '/broken?x=1')
+      let id = ''
+      await eventually('it is recorded', async () => {
+        id = (await get<RequestList>(program, '/api/requests')).requests[0]?.id ?? ''
+        return id !== ''
+      })
+      const evaluate = (body: unknown, headers: Record<string, string> = { 'x-portico-same-origin': '1' }) =>
+        fetch(`${program.admin}/api/expressions/evaluate`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        })
+      const answer = await evaluate({ expression: 'request.path == "/broken" && response.code >= 500', requestId: id })
+      assert.equal(answer.status, 200)
+      const told = (await answer.json()) as Evaluation
+      assert.deepEqual([told.tree?.value, told.type, told.tree?.parts.length], [true, 'bool', 2])
+      assert.equal((await evaluate({ expression: 'true' }, {})).status, 403)
+      assert.equal(
+        (await evaluate({ expression: 'true' }, { 'x-portico-same-origin': '1', origin: 'http://evil.example' }))
+          .status,
+        403,
+      )
+      const refused: [unknown, RegExp][] = [
+        [{ expression: 'true', requestId: 'nothing' }, /no record/],
+        [{ expression: '' }, /expected a string/],
+        [{ expression: 'x'.repeat(9000) }, /at most/],
+        [{ expression: 'true', phase: 'never' }, /expected one of log, request/],
+        [{ expression: 'true', variables: {}, requestId: id }, /found both/],
+        [{ expression: 'true', variable: {} }, /unknown field/],
+        [[], /expected an object/],
+      ]
+      for (const [body, problem] of refused) {
+        const { status, text } = await textOf(await evaluate(body))
+        assert.equal(status, 400, text)
+        assert.match(text, problem)
+      }
+      assert.equal((await evaluate({ expression: 'true', variables: { jwt: 'x'.repeat(300_000) } })).status, 413)
+      assert.equal((await fetch(`${program.admin}/api/expressions/evaluate`)).status, 405)
+      const { places } = await get<ExpressionAttachments>(program, '/api/expressions')
+      assert.ok(places.length >= 9)
+    },
   )
-  const refused: [unknown, RegExp][] = [
-    [{ expression: 'true', requestId: 'nothing' }, /no record/],
-    [{ expression: '' }, /expected a string/],
-    [{ expression: 'x'.repeat(9000) }, /at most/],
-    [{ expression: 'true', phase: 'never' }, /expected one of log, request/],
-    [{ expression: 'true', variables: {}, requestId: id }, /found both/],
-    [{ expression: 'true', variable: {} }, /unknown field/],
-    [[], /expected an object/],
-  ]
-  for (const [body, problem] of refused) {
-    const { status, text } = await textOf(await evaluate(body))
-    assert.equal(status, 400, text)
-    assert.match(text, problem)
-  }
-  assert.equal((await evaluate({ expression: 'true', variables: { jwt: 'x'.repeat(300_000) } })).status, 413)
-  assert.equal((await fetch(`${program.admin}/api/expressions/evaluate`)).status, 405)
-  const { places } = await get<ExpressionAttachments>(program, '/api/expressions')
-  assert.ok(places.length >= 9)
-})
 
-test('the router says which route a request would take', async (t) => {
-  const program = await useBoth(t, 9)
-  const match = async (body: unknown) => {
-    const answer = await fetch(`${program.admin}/api/routes/match`, {
+  await t.test('the router says which route a request would take', async () => {
+    const match = async (body: unknown) => {
+      const answer = await fetch(`${program.admin}/api/routes/match`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-portico-same-origin': '1' },
+        body: JSON.stringify(body),
+      })
+      return (await answer.json()) as RouteMatchView
+    }
+    const found = await match({ url: `http://127.0.0.1:${program.port()}/fine/1` })
+    assert.deepEqual(
+      found.ports.map(({ port, route }) => [port, route?.name]),
+      [[program.port(), 'fine']],
+    )
+    const none = await match({ url: '/nothing', method: 'DELETE' })
+    assert.equal(none.ports[0]?.route, null)
+    assert.match(none.ports[0]?.nearest[0]?.lacks[0] ?? '', /^path below/)
+  })
+
+  await t.test('an MCP target has what went wrong at it last, with the request', async () => {
+    await fetch(`http://127.0.0.1:${program.port()}/mcp`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-portico-same-origin': '1' },
-      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+      }),
     })
-    return (await answer.json()) as RouteMatchView
-  }
-  const found = await match({ url: `http://127.0.0.1:${program.port()}/fine/1` })
-  assert.deepEqual(
-    found.ports.map(({ port, route }) => [port, route?.name]),
-    [[program.port(), 'fine']],
-  )
-  const none = await match({ url: '/nothing', method: 'DELETE' })
-  assert.equal(none.ports[0]?.route, null)
-  assert.match(none.ports[0]?.nearest[0]?.lacks[0] ?? '', /^path below/)
+    await eventually('the error is told', async () => {
+      const target = (await backends(program)).backends.find(({ kind }) => kind === 'mcp')?.groups[0]?.[0]
+      if (target?.lastError == null) return false
+      assert.deepEqual([target.name, target.lastError.outcome], ['files', 'unavailable'])
+      const found = await fetch(`${program.admin}/api/requests/${target.lastError.request}`)
+      assert.equal(found.status, 200)
+      return true
+    })
+  })
 })
 
 test('the last minutes are kept in steps', async (t) => {
@@ -157,9 +162,9 @@ function endpointsOf(view: BackendsView, name: string) {
   return view.backends.find((backend) => backend.name === name)?.endpoints ?? []
 }
 
-async function useBoth(t: Parameters<typeof useProgram>[0], port: number): Promise<Program> {
+async function useBoth(t: Parameters<typeof useProgram>[0], port: number, workers = 1): Promise<Program> {
   const { file } = useConfigFile(t, {
-    config: { workers: 2 },
+    config: { workers },
     binds: [
       {
         port: 0,

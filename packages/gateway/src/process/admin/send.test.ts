@@ -6,47 +6,48 @@ import { endOf, listenersOf, post, send, statusOf, joinTexts } from '../../testi
 import { useTlsFiles } from '../../testing/tls-files.ts'
 import { findReachableListener } from './reachable-listener.ts'
 
-test('a request through the admin server is decided as any other, and leads to its record', async (t) => {
+test('a request through the admin server', async (t) => {
   const { program, listeners } = await scene(t)
-  const first = await send(program, { ...listeners[0]!, method: 'GET', path: '/limited', trace: true })
-  assert.deepEqual([statusOf(first), joinTexts(first)], [200, 'limited'])
-  const types = first.flatMap((event) => (event.type === 'trace' ? [event.event.message.type] : []))
-  assert.ok(types.includes('routeSelection') && types.at(-1) === 'requestFinished', types.join())
-  const passed = endOf(first)
-  assert.deepEqual([passed.record?.outcome, passed.record?.path], ['passed', '/limited'])
-  const second = endOf(await send(program, { ...listeners[0]!, method: 'GET', path: '/limited' }))
-  assert.deepEqual([second.record?.status, second.record?.outcome], [429, 'limited'])
-  assert.notEqual(second.record?.id, passed.record?.id)
-  const explained = await fetch(`${program.admin}/api/requests/${second.record?.id}/explain`)
-  assert.match(await explained.text(), /rateLimit/)
-})
 
-test('TLS listeners are spoken to by TLS, with the name that is asked for', async (t) => {
-  const { program, listeners } = await scene(t)
-  const [, tls] = listeners
-  const events = await send(program, { ...tls!, method: 'GET', path: '/', host: 'shop.example.com' })
-  assert.deepEqual([statusOf(events), joinTexts(events)], [200, 'shop'])
-  assert.equal(endOf(events).record?.host, 'shop.example.com')
-})
+  await t.test('is decided as any other, and leads to its record', async () => {
+    const first = await send(program, { ...listeners[0]!, method: 'GET', path: '/limited', trace: true })
+    assert.deepEqual([statusOf(first), joinTexts(first)], [200, 'limited'])
+    const types = first.flatMap((event) => (event.type === 'trace' ? [event.event.message.type] : []))
+    assert.ok(types.includes('routeSelection') && types.at(-1) === 'requestFinished', types.join())
+    const passed = endOf(first)
+    assert.deepEqual([passed.record?.outcome, passed.record?.path], ['passed', '/limited'])
+    const second = endOf(await send(program, { ...listeners[0]!, method: 'GET', path: '/limited' }))
+    assert.deepEqual([second.record?.status, second.record?.outcome], [429, 'limited'])
+    assert.notEqual(second.record?.id, passed.record?.id)
+    const explained = await fetch(`${program.admin}/api/requests/${second.record?.id}/explain`)
+    assert.match(await explained.text(), /rateLimit/)
+  })
 
-test('only listeners are reached: neither the servers of this process nor other ports', async (t) => {
-  const { program, listeners } = await scene(t)
-  const adminPort = new URL(program.admin).port
-  const [http] = listeners
-  for (const [fields, why] of [
-    [{ bind: `bind/${adminPort}`, listener: `bind/${adminPort}/x` }, /there is no bind/],
-    [{ bind: program.admin }, /there is no bind/],
-    [{ bind: '127.0.0.1:80' }, /there is no bind/],
-    [{ bind: '__proto__' }, /there is no bind/],
-    [{ listener: listeners[1]!.listener }, /has no listener/],
-  ] as const) {
-    const answer = await post(program, { ...http!, method: 'GET', path: '/', ...fields })
-    assert.equal(answer.status, 400)
-    assert.match(await answer.text(), why)
-  }
-  // `Host` is for the gateway to look at: it leads nowhere else.
-  const events = await send(program, { ...http!, method: 'GET', path: '/', host: `127.0.0.1:${adminPort}` })
-  assert.equal(joinTexts(events), 'page')
+  await t.test('speaks TLS to TLS listeners, with the name that is asked for', async () => {
+    const [, tls] = listeners
+    const events = await send(program, { ...tls!, method: 'GET', path: '/', host: 'shop.example.com' })
+    assert.deepEqual([statusOf(events), joinTexts(events)], [200, 'shop'])
+    assert.equal(endOf(events).record?.host, 'shop.example.com')
+  })
+
+  await t.test('reaches only listeners: neither the servers of this process nor other ports', async () => {
+    const adminPort = new URL(program.admin).port
+    const [http] = listeners
+    for (const [fields, why] of [
+      [{ bind: `bind/${adminPort}`, listener: `bind/${adminPort}/x` }, /there is no bind/],
+      [{ bind: program.admin }, /there is no bind/],
+      [{ bind: '127.0.0.1:80' }, /there is no bind/],
+      [{ bind: '__proto__' }, /there is no bind/],
+      [{ listener: listeners[1]!.listener }, /has no listener/],
+    ] as const) {
+      const answer = await post(program, { ...http!, method: 'GET', path: '/', ...fields })
+      assert.equal(answer.status, 400)
+      assert.match(await answer.text(), why)
+    }
+    // `Host` is for the gateway to look at: it leads nowhere else.
+    const events = await send(program, { ...http!, method: 'GET', path: '/', host: `127.0.0.1:${adminPort}` })
+    assert.equal(joinTexts(events), 'page')
+  })
 })
 
 test('a reachable listener has a port of the workers and an address of this machine', () => {
