@@ -22,11 +22,12 @@ class Refused(Exception):
 
 
 def run(calls):
-    """`calls` has a function for each name of a call, with a job as its argument."""
+    """`calls` has a function for each name of a call, or of a library and a call, with a job as its argument."""
 
     def outcome(job):
+        name = job["call"] if job["call"] in calls else f"{job['library']}_{job['call']}"
         try:
-            return {"value": calls[job["call"]](job)}
+            return {"value": calls[name](job)}
         except Refused as error:
             return {"error": {"status": error.status, "message": error.message}}
 
