@@ -8,10 +8,7 @@ it('the Python libraries are those of the locked list', { skip: withoutPython },
   const locked = Object.fromEntries(
     [...list.matchAll(/^([a-z0-9-]+)==(\S+)/gm)].map(([, name, version]) => [name, version]),
   )
-  const names = [
-    ...['anthropic', 'boto3', 'cohere', 'google-genai', 'grpcio', 'mcp', 'openai', 'opentelemetry-sdk', 'voyageai'],
-    'xds-protos',
-  ]
+  const names = ['anthropic', 'boto3', 'google-genai', 'grpcio', 'mcp', 'openai', 'opentelemetry-sdk', 'xds-protos']
   const installed = await runPython<Record<string, string>>('versions.py', { names })
   assert.deepEqual(installed, Object.fromEntries(names.map((name) => [name, locked[name]])))
 })
