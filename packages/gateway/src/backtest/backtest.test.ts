@@ -12,9 +12,9 @@ interface Case {
   before: string
   after: string
   requests: Partial<SimulatedRequest>[]
-  /** Whether the records lack headers, as those of most requests that passed. */
+  /** Whether the records lack headers, as the records of most passed requests do. */
   isBrief?: boolean
-  /** Whether the config of the records is withheld. */
+  /** Whether the back-test runs without the config that decided the records. */
   isBlind?: boolean
 }
 

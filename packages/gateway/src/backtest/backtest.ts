@@ -19,9 +19,9 @@ import { unknownCause } from './unknown-cause.ts'
 /** A config of a back-test, which the back-test may change. */
 export interface BacktestConfig {
   readonly ir: Ir
-  /** Addresses of Services, by the key of their backends. */
+  /** The addresses of Kubernetes Services, by the key of their backends. */
   readonly endpoints?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Locates a part of the config; absent when the config has no text. */
+  /** Returns the source location of a part of the config; absent when the config has no text. */
   readonly locate?: ((part: object, path: Path) => SourceLocation | null) | undefined
 }
 
@@ -133,7 +133,7 @@ class BacktestRun {
 
   async #replay(record: RequestRecord, recorded: Decision, replay: Replay): Promise<DecidedRecord> {
     const { before, after } = this.#parts.simulations
-    // Both count the request in their limits, whatever is known about it.
+    // Both simulations receive the request, even one whose decision is unknown, because each counts it in its rate limits.
     const old = before === null ? null : await before.send(record, replay)
     const now = await after.send(record, replay)
     const decision = now.request === null ? null : simulatedDecision(now.request)
@@ -155,7 +155,8 @@ class BacktestRun {
     const possible = this.#backendsByRoute.get(now.request?.route?.key ?? '')
     const isSameEndpoint = record.endpoint !== null && record.endpoint === now.request?.endpoint
     const isOldKnown = old?.request != null && unknownCause(old, replay.isBodyMissing) === null
-    // Both simulations know the same usage of tokens, of which a record has more.
+    // The cost of the old simulation replaces the recorded cost, because a record counts more tokens than either
+    // simulation.
     const known = isOldKnown ? { ...recorded, model: simulatedDecision(old.request).model } : withoutCost(recorded)
     const flips = compareDecisions(known, decision, (backend) => isSameEndpoint || possible?.has(backend) === true)
     const isComparable = isOldKnown && isSameBackend(old, now)
@@ -171,7 +172,10 @@ class BacktestRun {
     return this.#isRandom(now.request) ? 'an expression depends on chance' : null
   }
 
-  /** Why the config of the records does not explain the record; null when it does, or when it is not known. */
+  /**
+   * Returns why the config of the records decides a request otherwise than recorded; null when the decisions are equal,
+   * or the simulated one is unknown.
+   */
   #differenceToRecord(recorded: Decision, old: Outcome | null, { isBodyMissing }: Replay): string | null {
     if (old?.request == null || unknownCause(old, isBodyMissing) !== null) return null
     const again = simulatedDecision(old.request)
@@ -201,12 +205,12 @@ class BacktestRun {
   }
 }
 
-/** A cost that cannot be compared. */
+/** Returns the decision with an undefined cost, so that costs are not compared. */
 function withoutCost({ model, ...decision }: Decision): Decision {
   return { ...decision, model: model === null ? null : { ...model, cost: undefined } }
 }
 
-/** Requests to several backends are compared only when chance chose the same one. */
+/** Whether both configs sent the request to the same backend; with several backends, the random choice may differ. */
 function isSameBackend({ request: old }: Outcome, { request: now }: Outcome): boolean {
   const isOnly = old?.route?.backends.length === 1 && now?.route?.backends.length === 1
   return isOnly || old?.endpoint === now?.endpoint

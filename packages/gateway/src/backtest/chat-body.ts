@@ -1,7 +1,10 @@
 import type { JsonObject } from '../schema/kit.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** Returns a model call like the recorded one, with another text; null when its format is unknown. */
+/**
+ * Returns a request body for the recorded model call with placeholder text, because records do not hold prompts; null
+ * when the format is unknown.
+ */
 export function chatBody({ llm, path }: RequestRecord): JsonObject | null {
   if (llm === null || (llm.operation !== null && llm.operation !== 'chat')) return null
   const model = llm.clientModel ?? llm.requestModel

@@ -25,7 +25,7 @@ function sentBy({ request, upstreamRequests }: Outcome): UpstreamMessage | null 
 function linesOf({ authority, headers }: UpstreamMessage): ReadonlyMap<string, string> {
   const lines = new Map([['host', authority]])
   for (const [name, value] of headers) {
-    // Bodies are stand-ins, so that their length says nothing.
+    // A replayed body may be a stand-in, so `content-length` says nothing about the config.
     if (CHOSEN.has(name) || name === 'content-length') continue
     const first = lines.get(name)
     lines.set(name, first === undefined ? value : `${first}, ${value}`)
@@ -33,7 +33,7 @@ function linesOf({ authority, headers }: UpstreamMessage): ReadonlyMap<string, s
   return lines
 }
 
-/** The names alone, because values may be secrets: `x-a added, x-b removed`. */
+/** Describes changed headers by name only, because values may be secrets: `x-a added, x-b removed`. */
 function headerChanges(old: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string {
   const changes = [...new Set([...old.keys(), ...now.keys()])].toSorted().flatMap((name) => {
     const [before, after] = [old.get(name), now.get(name)]

@@ -7,7 +7,10 @@ export interface Flip {
   readonly cause: string
 }
 
-/** Compares two decisions about one request. Another backend counts only when `isPossible` denies that the recorded one can still be chosen. */
+/**
+ * Compares two decisions about one request. A different backend is a flip only when `isPossible` returns false for the
+ * recorded backend.
+ */
 export function compareDecisions(
   before: Decision,
   after: Decision,

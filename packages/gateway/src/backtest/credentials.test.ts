@@ -42,7 +42,8 @@ test('clients with API keys keep them under another config, by the key and not b
     ],
   )
   assert.ok(!JSON.stringify(records).includes('key-of-'))
-  // A rule by name, a renamed key by its hash, a replaced key; the refused key could be any key.
+  // A rule that reads the key's name denies only bob. The refused request stays unknown, because any key may have been
+  // sent.
   const rule = `authorization: { rules: [{ deny: 'apiKey.name == "bob"' }] }`
   const ruled = route(`${keys('ann: key-of-ann, bob: key-of-bob')}, ${rule}`)
   assert.deepEqual(await counts(before, ruled, records), { same: 2, unknown: 1, 'newly-denied': 1 })

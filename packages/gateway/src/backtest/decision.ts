@@ -3,7 +3,10 @@ import type { RequestContext } from '../pipeline/context/request-context.ts'
 import { outcomeOf } from '../telemetry/recorder/recorder.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** `lost` is a request whose client left, or that failed, so that its record proves nothing about the config. */
+/**
+ * The verdict about a request. `lost`: the client left or the request failed, so the record proves nothing about the
+ * config.
+ */
 type Verdict = 'passed' | 'denied' | 'limited' | 'failed' | 'lost'
 
 /** The decision of a gateway about a request. */
@@ -25,7 +28,7 @@ export interface ModelCall {
   readonly provider: string
   /** The model that the provider was asked for. */
   readonly model: string
-  /** Null without a price policy; undefined when it cannot be compared. */
+  /** The cost of the call. Null without a price policy; undefined when the cost is not to be compared. */
   readonly cost: Cost | null | undefined
 }
 
@@ -76,7 +79,7 @@ export function decisionWords({ verdict, status, kind, policy, code, route, back
   return `${status} by ${policy ?? kind}${why}${on}`
 }
 
-/** Failures of a backend say that the config let the request pass. */
+/** Error reasons of failed backends; the config let such a request pass. */
 const BACKEND_FAILURES = new Set(['Upstream', 'UpstreamFailure', 'NoHealthyBackend', 'Timeout'])
 
 function recordedVerdict({ outcome, reason, attempts, backend }: RequestRecord): Verdict {

@@ -53,7 +53,7 @@ export class Groups {
     )
   }
 
-  /** The flips without their locations, with the record of each example. */
+  /** The groups of flips without source locations, with the record of each example. */
   get flips(): { group: Omit<FlipGroup, 'decidedAt'>; record: RequestRecord }[] {
     const groups = [...this.#flips.values()].map(({ kind, cause, count, first }) => ({
       group: { kind, cause, count, example: exampleOf(first) },

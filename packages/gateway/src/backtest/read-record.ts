@@ -34,7 +34,10 @@ const FIELDS: Readonly<Record<string, Check>> = {
   ...{ llm: orNull(isModelCall), mcp: orNull(isMapping), variables: orNull(isMapping) },
 }
 
-/** Checks a value that should be a whole record, as `/api/requests/download` has them; a text says what is wrong. */
+/**
+ * Checks that a value is a whole record in the form of `/api/requests/download`; returns the problem as a string
+ * otherwise.
+ */
 export function readRecord(value: unknown): RequestRecord | string {
   if (!isObject(value)) return 'expected a record, a JSON object'
   if (value['keys'] === undefined && isText(value['id'])) {

@@ -5,15 +5,15 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { chatBody } from './chat-body.ts'
 import type { StandIn } from './stand-ins.ts'
 
-/** A recorded request that can be sent again, and what its record does not hold. */
+/** A request built from a record, with the headers and the body that the record does not hold. */
 export interface Replay {
   readonly request: SimulatedRequest
   readonly missing: MissingHeaders
-  /** Whether the body is a stand-in. */
+  /** Whether a stand-in replaces the body, because the record has none. */
   readonly isBodyMissing: boolean
 }
 
-/** Returns the request of a record; a text says why it cannot be sent again. */
+/** Returns the request of a record; returns the reason as a string when the request cannot be replayed. */
 export function replayOf(record: RequestRecord, standIn: StandIn | null): Replay | string {
   const { method, path, host, version, scheme, sni, status } = record
   if (method === null || path === null || host === null) return 'a connection without HTTP, or a malformed message'
@@ -72,7 +72,7 @@ function headersOf({ requestHeaders }: RequestRecord): {
   return { lines, missing: { others: lines.length >= MOST_HEADERS, names } }
 }
 
-/** Puts a credential where the client had its own. */
+/** Puts the stand-in of a credential into the query parameter, cookie or header that held the client's credential. */
 function carry(
   { location, text }: StandIn,
   { lines, missing, path }: { lines: Line[]; missing: { names: Set<string> }; path: string },
@@ -82,7 +82,7 @@ function carry(
     const pair = `${encodeURIComponent(queryParameter.name)}=`
     return { path: path.replace(pair + REDACTED, () => pair + encodeURIComponent(text)) }
   }
-  // Other cookies are redacted with the credential.
+  // A redacted `cookie` header hides all cookies, so a credential in a cookie cannot be put back.
   if (cookie !== undefined || header === undefined) return null
   const name = header.name.toLowerCase()
   const index = lines.findIndex(([own]) => own === name)

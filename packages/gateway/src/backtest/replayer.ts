@@ -30,7 +30,7 @@ export class Replayer {
       upstream: () => ({
         refusal: null,
         speaksHttp2: true,
-        // Only the answer of the backend is recorded, not those of services that policies call.
+        // Records hold the response of the backend, but not the responses of services that policies call.
         answer: (message) =>
           current.record === null || current.simulation?.endpoint !== message.address
             ? null
@@ -46,7 +46,7 @@ export class Replayer {
   async send(record: RequestRecord, { request, missing }: Replay): Promise<Outcome> {
     this.#current.record = record
     this.#simulation.time.moveTo(record.at)
-    // Chance decides alike in both configs where they ask for it alike.
+    // The same seed for both configs gives equal random choices when both configs ask for random numbers in the same order.
     this.#simulation.reseed(++this.#sent)
     return this.#simulation.send(request, missing)
   }

@@ -28,7 +28,7 @@ export const FLIP_KINDS: readonly FlipKind[] = [
   'price-changed',
 ]
 
-/** The recorded request that stands for a group. */
+/** The recorded request that a report shows as the example of a group. */
 export interface BacktestExample {
   /** The id of its record. */
   readonly id: string
@@ -39,7 +39,7 @@ export interface BacktestExample {
   readonly path: string | null
   /** The name of the client. */
   readonly key: string | null
-  /** The recorded decision, and the decision of the other config, in words. */
+  /** `before` is the recorded decision in words, `after` the decision of the other config. */
   readonly before: string
   readonly after: string
 }
@@ -67,18 +67,18 @@ export interface BacktestReport {
   /** The start of the first and the last request, in milliseconds since 1970; null without records. */
   readonly from: number | null
   readonly until: number | null
-  /** Requests that are decided alike. */
+  /** The number of requests that both configs decide alike. */
   readonly same: number
-  /** Requests with at least one flip. */
+  /** The number of requests with at least one flip. */
   readonly flipped: number
-  /** Requests whose decision cannot be known. */
+  /** The number of requests whose decision cannot be known. */
   readonly unknown: number
   /** The number of requests by kind of flip; kinds without requests are absent. */
   readonly counts: Readonly<Partial<Record<FlipKind, number>>>
   /** Ordered by kind, most requests first. */
   readonly flips: readonly FlipGroup[]
   readonly unknowns: readonly UnknownGroup[]
-  /** Limits of the report as a whole. */
+  /** Sentences about what the whole report cannot know, such as limits that earlier requests used up. */
   readonly remarks: readonly string[]
   /** Whether the run ended before all records were decided. */
   readonly isCut: boolean

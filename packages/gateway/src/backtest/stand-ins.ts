@@ -5,16 +5,16 @@ import type { Ir } from '../ir/resources.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { type CredentialLocation, policiesOf } from '../config-tests/credential-policies.ts'
 
-/** A credential of the same effect as the one that a record does not hold. */
+/** A credential that replaces the client's own, which records do not hold. */
 export interface StandIn {
   readonly location: CredentialLocation
   readonly text: string
 }
 
 /**
- * Makes credentials that two configs accept exactly where they accept the recorded ones. It replaces the credentials in
- * both configs: an API key by a keyed hash, a password likewise, and the keys of issuers by an own key. A rule of a config
- * under test may read the stand-ins, so they reveal nothing about credentials.
+ * Makes stand-in credentials, which a config accepts exactly when it accepts the recorded credential. In both configs,
+ * a keyed hash replaces each API key and each password, and an own signing key replaces the keys of issuers. Stand-ins
+ * reveal nothing about credentials, because a rule of a config under test may read them.
  */
 export class StandIns {
   readonly #issuer = new TrustedIssuer()
@@ -26,7 +26,7 @@ export class StandIns {
   readonly #sameIssuers: ReadonlySet<string>
   readonly #tokens = new Map<string, string>()
   readonly #hashKey = randomBytes(32)
-  /** The stand-ins of keys, to recognize entries that were replaced before. */
+  /** The stand-in keys, to recognize config entries that were replaced before. */
   readonly #keys = new Set<string>()
 
   /** Changes the configs. Without the config of the records, no credential can be replaced. */
@@ -44,7 +44,10 @@ export class StandIns {
     for (const ir of before === null ? [after] : [before, after]) this.#replaceIn(ir)
   }
 
-  /** Returns null for a client without a credential, and for one whose credential cannot be replaced. */
+  /**
+   * Returns the stand-in for the client of a record; null for a client without a credential, and for one whose
+   * credential cannot be replaced.
+   */
   of({ variables, key }: RequestRecord): StandIn | null {
     const claims = variables?.['jwt']
     if (claims !== undefined) return this.#token(claims)
@@ -63,7 +66,8 @@ export class StandIns {
     if (!this.#sameIssuers.has(iss)) return null
     let token = this.#tokens.get(text)
     if (token === undefined) {
-      // The issuer adds claims to a token that lacks them; the recorded token may have none.
+      // `token` adds `iat`, `exp` and `aud` to claims without them; `NO_CLAIMS` prevents this, because the recorded
+      // token may lack them.
       token = this.#issuer.token({ ...NO_CLAIMS, ...(claims as object) }, this.#after, 0)
       this.#tokens.set(text, token)
     }

@@ -5,7 +5,10 @@ import type { Ir } from '../ir/resources.ts'
 import { SharingMap } from '../collections/sharing-map.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** Returns whether nothing that a recorded request passed differs between two configs, so that it is decided alike. */
+/**
+ * Returns the function that tells whether two configs decide a recorded request alike, because nothing on the path of
+ * the request differs.
+ */
 export function unaffectedBy(before: Ir, after: Ir): (record: RequestRecord) => boolean {
   const change = changeBetween(before, after)
   if (change === null) return () => false
@@ -15,7 +18,7 @@ export function unaffectedBy(before: Ir, after: Ir): (record: RequestRecord) => 
   const isOutside = touched.some(
     ({ binds, policies }) =>
       binds.length > 0 ||
-      // Limits of a policy with several targets are counted together.
+      // A policy with several targets counts their requests in one rate limit, so its change affects other routes.
       policies.some(({ target, origin }) => target.kind === 'bind' || origin !== undefined),
   )
   if (isOutside) return () => false

@@ -17,7 +17,7 @@ export interface SimulatedRequest {
   authority: string
   /** Path and query. */
   target: string
-  /** The TLS server name; that of the authority when unset. */
+  /** The TLS server name of the client; the host of the authority when unset. */
   sni?: string
   headers: HeaderLines
   body: Buffer

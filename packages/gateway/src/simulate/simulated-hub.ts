@@ -8,13 +8,13 @@ import type { SimulatedUpstreams } from './upstreams.ts'
 interface HubOptions {
   log: Logger
   clock: () => number
-  /** They answer for the programs, too. */
+  /** The simulated upstreams, which also answer in place of the programs of stdio MCP targets. */
   upstreams: SimulatedUpstreams
 }
 
 /**
- * A hub whose main thread is this thread. It starts no programs: the world answers for them. Its state is made on first use,
- * because most tests have no MCP.
+ * A simulated MCP hub in the calling thread. The simulated world answers in place of the programs of stdio targets. The
+ * state of the hub is created on first use, because most tests have no MCP.
  */
 export function createSimulatedHub({ log, clock, upstreams }: HubOptions): Hub {
   let made: HubClient | null = null

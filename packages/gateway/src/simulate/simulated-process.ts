@@ -5,8 +5,8 @@ import type { SimulatedUpstreams } from './upstreams.ts'
 import type { Upstream, UpstreamMessage, WorldReply } from './world.ts'
 
 /**
- * The link to the program of a stdio target. No program starts: the world answers its messages under the address
- * `stdio:<target>`, as an MCP server with HTTP would.
+ * The simulated link to the program of a stdio MCP target. No program starts: the simulated world answers messages
+ * under the address `stdio:<target>`, as an MCP server with HTTP would.
  */
 export function simulatedProcess({ name, cmd, args }: ProcessSpec, upstreams: SimulatedUpstreams): ProcessLink {
   const address = `stdio:${name}`
@@ -31,7 +31,7 @@ export function simulatedProcess({ name, cmd, args }: ProcessSpec, upstreams: Si
     request: (message, answer) =>
       call(message, { replied: (reply) => answerWith(answer, reply), failed: (failure) => answer.failed(failure) }),
     tell: (message, done) => call(message, { replied: () => done(null), failed: done }),
-    // The programs of a test send no messages of their own.
+    // A simulated program never sends a message on its own, so there is nothing to listen to.
     listen: () => ({ cancel() {}, resume() {} }),
     end() {},
   }
@@ -53,7 +53,7 @@ function startFailure({ refusal }: Upstream): TargetFailure | null {
   return refusal === null ? null : { code: 'unavailable', message: `the program does not start (${refusal})` }
 }
 
-/** A message to a program, as a request to an MCP server. */
+/** Returns a message to a program as an HTTP request to an MCP server. */
 function messageOf(address: string, { bytes }: RpcMessage): UpstreamMessage {
   return {
     ...{ address, scheme: 'http', version: 'HTTP/1.1', method: 'POST', authority: '', target: '/', headers: [] },

@@ -32,7 +32,7 @@ import type { World } from './world.ts'
 /** The reports of the gateway about the request in progress. */
 export interface Observations {
   access: AccessRecord | null
-  /** The request itself. */
+  /** The context of the request as the pipeline left it. */
   request: RequestContext | null
   events: TraceEvent[]
   /** Whether to trace requests. */
@@ -131,7 +131,10 @@ function createWorldResolver({ hosts }: World): Resolver {
   }
 }
 
-/** The guard cannot judge a name that stands for itself, so the outcome is unknown unless the port decides. */
+/**
+ * Wraps the address guard: without DNS, a host name stands for its own address, and the guard cannot judge it. The
+ * outcome is then unknown, unless the guard denies the port.
+ */
 function guardNames(guard: AddressGuard, upstreams: SimulatedUpstreams): AddressGuard {
   return (address, port) => {
     if (isIP(address) === 0 && guard(PUBLIC_ADDRESS, port) === null) upstreams.unknown('name', address)
@@ -149,7 +152,10 @@ function slotsFor({ policies, backends }: Ir): number {
 
 const SLOTS_PER_PART = 16
 
-/** Room for endpoints is allocated at once, and a simulation has few: the addresses of its backends, and names of clients. */
+/**
+ * A simulation needs few slots for endpoints, which are allocated at once: the addresses of backends, and names from
+ * clients.
+ */
 function endpointsFor({ backends }: Ir): number {
   return Math.max(256, 4 * backends.length)
 }

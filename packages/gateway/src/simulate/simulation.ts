@@ -25,7 +25,7 @@ interface SimulationOptions {
 /** A gateway without sockets: a config that was compiled as for a worker, in a world. State stays between requests. */
 export class Simulation {
   readonly time: VirtualTime
-  /** Starts the random source anew. */
+  /** Restarts the random number generator from a seed. */
   readonly reseed: (seed: number) => void
   readonly #ir: Ir
   readonly #config: CompiledConfig
@@ -86,7 +86,7 @@ export class Simulation {
     // The record of a request is complete a moment after its response, and a mirrored request may still be sent.
     const isSettled = (): boolean => this.#observed.access !== null && this.#upstreams.active === 0
     for (let turns = 0; !isSettled() && turns < TURNS_TO_RECORD; turns++) await nextTurn()
-    // The record waits for the shadows of the request, which the response did not wait for.
+    // The record is written once the shadow policies of the request have ended; the response did not wait for them.
     const { shadows = null } = this.#observed.request ?? {}
     if (shadows !== null) await this.#waitFor(isSettled, () => {})
     if (this.#hasMirrors) for (let turns = 0; turns < TURNS_TO_MIRROR; turns++) await nextTurn()
@@ -157,7 +157,7 @@ export class Simulation {
     return null
   }
 
-  /** Replaces the headers of a request by headers that report reads. */
+  /** Replaces the headers of a request by a header block that reports reads of headers missing in the record. */
   #track(exchange: Exchange): void {
     const missing = this.#missing
     if (missing === null || (!missing.others && missing.names.size === 0)) return

@@ -1,14 +1,14 @@
 import { HeaderBlock } from '@portico/http'
 
-/** The headers of a request of which a record does not hold all. */
+/** Tells which headers of a replayed request its record does not hold. */
 export interface MissingHeaders {
-  /** Whether the client may have sent headers that the request lacks. */
+  /** Whether the client may have sent further headers, which the record does not name. */
   readonly others: boolean
-  /** Headers, in lower case, whose values are stand-ins. */
+  /** The names, in lower case, of headers whose values are stand-ins. */
   readonly names: ReadonlySet<string>
 }
 
-/** A header block that reports reads of headers that its record does not hold. */
+/** A header block that reports each read of a header whose value the record does not hold. */
 export class TrackedHeaders extends HeaderBlock {
   readonly #missing: MissingHeaders
   readonly #known: ReadonlySet<string>
@@ -27,7 +27,7 @@ export class TrackedHeaders extends HeaderBlock {
   override nth(name: string, index: number): string | null {
     const { names, others } = this.#missing
     const found = super.nth(name, index)
-    // A header that a policy has set is known.
+    // A header that a policy has set is not missing.
     if (names.has(name) || (others && found === null && !this.#known.has(name))) this.#read(name)
     return found
   }
@@ -39,10 +39,10 @@ export class TrackedHeaders extends HeaderBlock {
   }
 }
 
-/** The name of a read of all headers. */
+/** The name that a read of all headers is reported with. */
 export const EVERY_HEADER = '*'
 
-/** The five positions of each line, as `HeaderBlock` keeps them. */
+/** Returns the five positions of each header line, in the layout of `HeaderBlock`. */
 function positionsIn(text: string): number[] {
   const positions: number[] = []
   for (let start = 0; start < text.length;) {

@@ -66,7 +66,10 @@ export class SimulatedUpstreams {
     return () => settle(new UpstreamError('connect_failed', 'cancelled', true))
   }
 
-  /** Returns the upstream with this address, or with a name that the world gives to the address; null when there is none. */
+  /**
+   * Returns the simulated upstream at an address, or at a host name that resolves to the address; null when there is
+   * none.
+   */
   find(address: string): Upstream | null {
     const direct = this.#world.upstream(address)
     if (direct !== null) return direct
@@ -105,7 +108,10 @@ export class SimulatedUpstreams {
     })
   }
 
-  /** Records a request, and gives its response when the response is due; null when the world has none. */
+  /**
+   * Records a request to an upstream, and calls `done` with the response when its delay is over; with null when the
+   * simulated world has no response.
+   */
   ask(message: UpstreamMessage, upstream: Upstream, done: (reply: WorldReply | null) => void): void {
     const reply = upstream.answer(message)
     if (reply === null) {

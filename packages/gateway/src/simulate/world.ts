@@ -9,8 +9,8 @@ export interface World {
   /** Environment variables of the gateway, for cloud credentials. */
   env: Readonly<Record<string, string | undefined>>
   /**
-   * Addresses of host names: an empty list fails to resolve, and a name that is missing is reached under its
-   * name, unless its addresses decide whether it may be reached.
+   * The addresses of host names. A name with an empty list fails to resolve. A name without an entry is its own
+   * address, unless an address guard has to judge the name.
    */
   hosts: Readonly<Record<string, readonly string[]>>
   /**

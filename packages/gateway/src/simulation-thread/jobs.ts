@@ -7,13 +7,13 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 /** The work of one simulation thread. */
 export type SimulationJob = BacktestJob | CapsuleJob
 
-/** Decides records with a new config. */
+/** The job that decides recorded requests with a new config. */
 export interface BacktestJob {
   readonly kind: 'backtest'
   /** The new config, which has no problems. */
   readonly text: string
   readonly place: { readonly file: string; readonly dir: string }
-  /** The binds of the new config as this process would serve them. */
+  /** The binds of the new config, without IPv6 addresses when IPv6 is off in this process. */
   readonly binds: readonly Bind[]
   /** The live config. */
   readonly before: Ir
@@ -21,7 +21,7 @@ export interface BacktestJob {
   readonly limitMs: number
 }
 
-/** Writes the capsule of a record. */
+/** The job that writes the capsule of a record. */
 export interface CapsuleJob {
   readonly kind: 'capsule'
   readonly record: RequestRecord
@@ -30,7 +30,7 @@ export interface CapsuleJob {
   readonly explanation: Explanation
 }
 
-/** The result of each kind of job; a text says why there is none. */
+/** The result of each kind of job; a string is the reason why there is no capsule. */
 export interface JobResults {
   readonly backtest: BacktestReport
   readonly capsule: Capsule | string

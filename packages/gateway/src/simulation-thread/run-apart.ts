@@ -28,7 +28,7 @@ export function runApart<Job extends SimulationJob>(
       thread.removeAllListeners('exit')
       clearTimeout(timer)
       signal.removeEventListener('abort', leave)
-      // The next run may begin when this thread has ended.
+      // The result waits for the end of the thread, so that two simulations never run at once.
       void thread.terminate().then(() => resolve(result))
     }
     const fail = (problem: string): void => end({ ok: false, problem })

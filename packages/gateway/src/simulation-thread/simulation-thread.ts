@@ -10,7 +10,7 @@ import type { BacktestJob, JobResults, SimulationJob } from './jobs.ts'
 // A simulation takes seconds of CPU, so it has a thread of its own, which yields to the threads that serve traffic.
 
 if (parentPort === null) throw new Error('a simulation runs in a thread of its own')
-// Linux has a priority for each thread; elsewhere it would be that of the whole process.
+// Linux sets the priority of this thread only; other systems would set the priority of the whole process.
 if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
 
 const port = parentPort
@@ -23,7 +23,7 @@ function run(job: SimulationJob): Promise<JobResults[SimulationJob['kind']]> {
 
 async function runBacktest({ text, place, binds, before, records, limitMs }: BacktestJob): Promise<BacktestReport> {
   const loaded = loadConfig(text, { ...place, env: process.env })
-  // The main thread has loaded the same text, so only a file that changed since can have a problem.
+  // The main thread has loaded the same config, so loading fails only when a referenced file has changed since.
   if (!loaded.ok) throw new Error('a file that the config names has changed: try again')
   const after = { ir: { ...loaded.ir, binds: [...binds] }, locate: loaded.locate }
   await loadFeatures(after.ir)

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import type { VerifyJob, VerifyResult } from './verify-job.ts'
 
-/** Verifies a config in a thread of its own, within bounds of time and memory; a text says why there is no result. */
+/**
+ * Verifies a config in a thread of its own, within bounds of time and memory; returns the reason as a string when the
+ * thread has no result.
+ */
 export function runVerification(job: VerifyJob, limitMs: number): Promise<VerifyResult | string> {
   const isSource = import.meta.url.endsWith('.ts')
   const thread = new Worker(new URL(isSource ? './verify-thread.ts' : '../verify.js', import.meta.url), {

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 export interface VerifyBacktest {
   /** The live config. */
   readonly before: Ir
-  /** The binds of the new config as this process would serve them. */
+  /** The binds of the new config, without IPv6 addresses when IPv6 is off in this process. */
   readonly binds: readonly Bind[]
   readonly records: readonly RequestRecord[]
   readonly maxNewlyDenied: number
@@ -38,10 +38,10 @@ export interface VerifyResult {
   /** The number of tests that ran. */
   readonly tests: number
   readonly failed: readonly FailedTest[]
-  /** The number of requests that were decided again; null without a back-test. */
+  /** The number of recorded requests that the back-test decided again; null without a back-test. */
   readonly decided: number | null
-  /** Requests that passed and would be refused now. */
+  /** The number of recorded requests that passed and that the new config would deny. */
   readonly newlyDenied: number
-  /** Requests whose decision cannot be known. */
+  /** The number of recorded requests that the back-test could not decide. */
   readonly unknown: number
 }

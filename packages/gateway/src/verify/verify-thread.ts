@@ -6,7 +6,7 @@ import type { VerifyJob } from './verify-job.ts'
 // Tests and back-tests take CPU, so they have a thread of their own, which yields to the threads that serve traffic.
 
 if (parentPort === null) throw new Error('a verification runs in a thread of its own')
-// Linux has a priority for each thread; elsewhere it would be that of the whole process.
+// Linux sets the priority of this thread only; other systems would set the priority of the whole process.
 if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
 
 const port = parentPort

@@ -56,7 +56,7 @@ function failureText({ name, location, failures }: TestResult): string {
 
 async function decideAgain({ text, place }: VerifyJob, job: VerifyBacktest): Promise<ReplayedPart> {
   const loaded = loadConfig(text, { ...place, env: process.env })
-  // The main thread has loaded the same text, so only a file that changed since can have a problem.
+  // The main thread has loaded the same config, so loading fails only when a referenced file has changed since.
   if (!loaded.ok) return { ...NO_BACKTEST, problems: ['a file that the config names has changed during the back-test'] }
   const after = { ir: { ...loaded.ir, binds: [...job.binds] }, locate: loaded.locate }
   await loadFeatures(after.ir)
@@ -88,7 +88,7 @@ function locationText(location: SourceLocation | ConfigLocation): string {
   return 'variable' in location ? `environment variable ${location.variable}` : `${location.kind} ${location.name}`
 }
 
-/** Kinds of flips whose requests passed, and would get no answer of a backend. */
+/** The kinds of flips in which a request that passed would no longer get a response of the backend. */
 const REFUSED: readonly FlipKind[] = ['newly-denied', 'newly-limited', 'newly-failed']
 const NO_TESTS: TestedPart = { problems: [], tests: 0, failed: [] }
 const NO_BACKTEST: ReplayedPart = { problems: [], decided: null, newlyDenied: 0, unknown: 0 }

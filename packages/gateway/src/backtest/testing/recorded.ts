@@ -24,7 +24,7 @@ export async function wholeConfig(yaml: string): Promise<BacktestConfig> {
 }
 
 interface RecordedOptions {
-  /** Whether records have only what the recorder keeps of requests that passed. */
+  /** Whether records have only the details that the recorder keeps of passed requests. */
   readonly isBrief?: boolean
   readonly reply?: Partial<WorldReply>
 }
@@ -65,7 +65,7 @@ const REQUEST: SimulatedRequest = {
   ...{ body: Buffer.alloc(0), trailers: null, client: { address: '127.0.0.1', port: 4000 }, server: null },
 }
 
-/** Details that records of requests that passed lack unless they are sampled. */
+/** The details that records of passed requests lack, unless the request was sampled. */
 const BRIEF = {
   ...{ steps: null, calls: null, requestHeaders: null, afterPolicies: null, responseHeaders: null },
   ...{ requestBody: null, responseBody: null, variables: null, isSampled: false },

@@ -6,8 +6,8 @@ import type { CallContext, Env } from '../context/step.ts'
 import { type BackendRehearsal, noteRehearsal } from '../policy/rehearsal.ts'
 
 /**
- * Returns the backend as the rehearsal shows it: a share of its calls is delayed or answered with an error. The error is a
- * response, so that retries, failover and fallback treat it as one of the backend. Tunnels and datagrams pass.
+ * Returns a backend of which a share of the calls is delayed or answered with an error, as the rehearsal says. Retries,
+ * failover and fallback treat the error as a response of the backend. Tunnels and datagrams are not affected.
  */
 export function rehearsedBackend(backend: CompiledBackend, rehearsal: BackendRehearsal, env: Env): CompiledBackend {
   const { percentage, endsAt } = rehearsal
@@ -50,7 +50,7 @@ class RehearsedCall implements UpstreamCall {
   readonly #rehearsal: BackendRehearsal
   readonly #services: RehearsalServices
   readonly #pause = new Deadline(() => contained('request', () => this.#goOn()))
-  /** The call to the real backend, once the delay is over. */
+  /** The call to the real backend; null until the delay is over. */
   #call: UpstreamCall | null = null
   #isCancelled = false
 
@@ -62,7 +62,7 @@ class RehearsedCall implements UpstreamCall {
 
   start(): void {
     const { delayMs } = this.#rehearsal
-    // A caller may replace the call before `send` returns, so the response never comes sooner.
+    // The microtask keeps a response from arriving before `send` returns, because a caller may replace the call until then.
     if (delayMs === null) return queueMicrotask(() => contained('request', () => this.#goOn()))
     this.#services.countDelay()
     this.#note('delay', `${delayMs}ms`, { delayMs })

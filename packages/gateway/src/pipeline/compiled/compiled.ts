@@ -53,7 +53,7 @@ export interface RoutedConnection {
   readonly connection: ConnectionInfo
   readonly listener: CompiledListener
   readonly route: CompiledRoute | null
-  /** Adds what the shadow of `authorization` would have decided; absent when nothing records it. */
+  /** Adds the outcome of the shadow `authorization`; absent when nothing records outcomes. */
   addShadow?(outcome: ShadowOutcome): void
 }
 

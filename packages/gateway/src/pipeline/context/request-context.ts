@@ -59,9 +59,9 @@ export interface OpenCall {
 
 /** The shadow policies of one request. */
 export interface RequestShadows extends RequestShadowRecord {
-  /** Called before the backend of the request is called: shadows that read the body copy it from there on. */
+  /** Called before the request's backend is called: shadow policies that read the body copy the body from now on. */
   calling(rx: RequestContext): void
-  /** Called once when the request is over; calls `done` when all outcomes are known, at once if they are. */
+  /** Called once at the end of the request; calls `done` when all outcomes are known, which may be at once. */
   finish(rx: RequestContext, done: () => void): void
 }
 
@@ -199,7 +199,7 @@ export class RequestContext implements RoutableRequest {
   extProc: JsonObject | null = null
   /** The shadow policies that this request has met; null without any. */
   shadows: RequestShadows | null = null
-  /** The request of which this is a copy, for a shadow policy; null for requests themselves. */
+  /** The original request when this context is the copy for a shadow policy; null otherwise. */
   original: RequestContext | null = null
   /** Open calls by the step that opened them. */
   open: Map<object, OpenCall> | null = null

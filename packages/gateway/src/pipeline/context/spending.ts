@@ -18,8 +18,8 @@ export interface Spending {
   /** Returns the refusal of a call whose cost is counted at its end; null while anything is left. */
   check(): SpendingRefusal | null | Promise<SpendingRefusal | null>
   /**
-   * Makes the budgets of a shadow follow the calls of this request, without an effect on them. `decided` is called once:
-   * with the first refusal, or with null at the end of the request.
+   * Makes the budgets of a shadow policy count the calls of this request, without an effect on the calls. `decided` is
+   * called once: with the first refusal, or with null at the end of the request.
    */
   followedBy(shadow: Spending, decided: (refusal: SpendingRefusal | null) => void): void
   /** Replaces the reservation by what the request has cost; called once, at the end of the request. */

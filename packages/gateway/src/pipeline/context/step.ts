@@ -39,15 +39,18 @@ export interface Step {
   /** Whether the step may replace bodies: later steps read them again. */
   replacesBodies?: boolean
   /**
-   * Whether `request` or `judge` returns synchronously and changes nothing but `notes`, `error` and the trace. A shadow of the step
-   * then runs on the request itself, not on a copy of it.
+   * Whether `request` or `judge` returns synchronously and sets nothing but `notes`, `error` and the trace. A shadow of
+   * the step then runs on the request itself, not on a copy of the request.
    */
   onlyReads?: boolean
-  /** Whether no later policy reads what `request` finds out. Later shadows then do not wait for a shadow of the step. */
+  /**
+   * Whether `request` finds no data that later policies read. Later shadow policies then do not wait for a shadow of
+   * the step.
+   */
   findsNothing?: boolean
   /** Runs before the backend is called. */
   request?: (rx: RequestContext) => StepResult
-  /** Runs in a shadow of the step instead of `request`, for a step that also decides in other ways than by a reply. */
+  /** Runs in a shadow of the step in place of `request`, when the step can deny a request in other ways than by a reply. */
   judge?: (rx: RequestContext) => StepResult
   /** Runs before the response is sent, also for replies of the gateway itself. */
   response?: (rx: AnsweredRequest) => StepResult
@@ -65,9 +68,9 @@ export interface Env {
   monotonic: () => number
   /** The key of the attachment that the config comes from; it names state that outlives a reload. */
   attachment: string
-  /** Whether the step is for a shadow, which must spend nothing that policies that hold share. */
+  /** Whether the step runs as a shadow; a shadow step must not spend limits that it shares with enforced policies. */
   isShadow: boolean
-  /** Whether policies that hold count requests in a domain of a rate limit service. */
+  /** Whether an enforced policy counts requests in this domain of a rate limit service. */
   isLimitDomainHeld: (service: string, domain: string) => boolean
   /** An expression, checked when the config was loaded. */
   cel(source: string, phase: ExpressionPhase): Expression
@@ -93,7 +96,7 @@ export interface Env {
   callouts(kind: CalloutKind): RecordCallout
   /** Counts requests whose key has no budget because the table of the limit is full. */
   keyWithoutRoom: CountKeysWithoutRoom
-  /** Returns the counter of requests that a policy delays or aborts on purpose. */
+  /** Returns the counter of requests that a rehearsal or a `delay` or `abort` policy affects. */
   rehearsed: CountRehearsals
   /** Counts the outcome of a shadow policy for a request of a route. */
   countShadow: CountShadow

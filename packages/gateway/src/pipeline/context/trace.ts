@@ -78,7 +78,7 @@ export class RequestTrace {
     this.#sink({ eventStart: start, eventEnd: this.#elapsed(), severity, message })
   }
 
-  /** Returns the trace of a shadow policy: its events say whose shadow they are about. */
+  /** Returns the trace of a shadow policy, whose events carry the policy's name in `shadow`. */
   shadowOf(policy: string): RequestTrace {
     const sink: TraceSink = (event) => this.#sink({ ...event, message: { ...event.message, shadow: policy } })
     return new RequestTrace(this.#rx, sink, this.#services)

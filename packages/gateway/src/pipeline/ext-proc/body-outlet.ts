@@ -24,7 +24,10 @@ export class BodyOutlet {
     return this.#queuedBytes
   }
 
-  /** Flushes the head that waits in the sink if no byte of the body is here, because the body may take long. */
+  /**
+   * Begins to write to the sink. Without a byte of the body yet, the waiting head is flushed, because the body may take
+   * long.
+   */
   open(sink: Sink): void {
     this.#sink = sink
     if (this.isEmpty) this.#isStalled = !sink.flush()

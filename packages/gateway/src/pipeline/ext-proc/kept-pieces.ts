@@ -23,9 +23,9 @@ export class KeptPieces extends StreamedBody {
   #keptBytes = 0
   #hasPlainAnswers = false
   #inputEnd: { trailers: HeaderBlock | null } | null = null
-  /** Bytes of a body of known length that have not come yet; -1 when the length is unknown. */
+  /** The bytes of the body that have not arrived; -1 when the body has no known length. */
   #missingBytes: number
-  /** Whether the last piece has returned, while the end of the old body has not come yet. */
+  /** Whether the processor has returned the last piece before the end of the old body arrived. */
   #isEndAnswered = false
 
   constructor(side: Side, talk: Talk) {
@@ -109,7 +109,7 @@ export class KeptPieces extends StreamedBody {
     }
     this.body.take(piece.bytes)
     if (!piece.isEnd) return
-    // A body ends with its trailers, which follow its last byte.
+    // The end of the body is passed on once the trailers arrive, which follow the last byte.
     if (this.#missingBytes === 0 && this.#inputEnd === null) this.#isEndAnswered = true
     else this.body.takeEnd(this.#inputEnd?.trailers ?? null)
   }

@@ -1,6 +1,9 @@
 import type { RequestContext } from '../context/request-context.ts'
 
-/** A share of the calls to a backend is delayed, or answered with an error, on purpose and for a limited time. */
+/**
+ * A rehearsal of a backend: a share of its calls is delayed, or answered with an error, on purpose and for a limited
+ * time.
+ */
 export interface BackendRehearsal {
   readonly id: string
   /** The share of the calls, in percent. */
@@ -9,14 +12,20 @@ export interface BackendRehearsal {
   readonly delayMs: number | null
   /** The status of the error; null when calls are only delayed. */
   readonly status: number | null
-  /** Calls after this time, in milliseconds since 1970, are left alone, whether or not the rehearsal was ended. */
+  /**
+   * The end of the rehearsal, in milliseconds since 1970. Later calls are not affected, even if nothing ended the
+   * rehearsal.
+   */
   readonly endsAt: number
 }
 
-/** Notes what was done to a request on purpose, for its record and its log line: `delay 200ms`, `abort 503`. */
+/**
+ * Adds a delay or an abort by a rehearsal, such as `delay 200ms` or `abort 503`, to the record and the log line of a
+ * request.
+ */
 export function noteRehearsal(rx: RequestContext, what: string): void {
   const noted = rx.rehearsal ?? []
-  // A request with many retries is rehearsed many times.
+  // Each retry of a request may be delayed or aborted again, so the number of notes is limited.
   if (noted.length < MOST) rx.rehearsal = [...noted, what]
 }
 

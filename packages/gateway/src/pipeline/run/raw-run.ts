@@ -121,7 +121,7 @@ export class RawRun implements AccessRecord, RequestOutcome, CallContext, Active
 }
 
 export interface RecordServices {
-  /** The decision of the shadow of network authorization about a connection; null without a shadow. */
+  /** Returns the outcome of the shadow `networkAuthorization` for a connection; null when the policy has no shadow. */
   networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   now: () => number
   finished(run: RawRun): void

@@ -17,7 +17,7 @@ export class BranchBody implements Source {
     this.#limit = limit
   }
 
-  // As the observer of the body.
+  // `BranchBody` receives the request body as its observer, with `chunk` and `over`.
 
   /** Copies a chunk, which may be a view of a buffer that the next read overwrites. */
   chunk(chunk: Buffer): void {
@@ -29,7 +29,7 @@ export class BranchBody implements Source {
       this.#sink.write(copy)
       this.#sink.flush()
     }
-    // The reader has seen by now that the body is too large.
+    // The reader has seen the bytes above the limit, so it knows that the body is too large.
     if (this.#size > this.#limit) this.over(false)
   }
 

@@ -1,10 +1,10 @@
 import { later } from '../compiled/later.ts'
 
-// Their code is loaded for configs with shadows.
+// The code of shadow policies is loaded only for configs that have some.
 
-/** Makes the shadow of a step. */
+/** Creates the shadow of a policy's step. */
 export const createShadowStep = later(async () => (await import('./shadow-step.ts')).createShadowStep)
-/** Makes the shadow of rules that admit connections. */
+/** Creates the shadow of rules that admit or refuse connections. */
 export const createConnectionShadow = later(async () => (await import('./rules-shadow.ts')).createConnectionShadow)
-/** Makes the step that adds the outcome of a connection to its requests. */
+/** Creates the step that copies the shadow outcome of a connection to each of its requests. */
 export const createConnectionStep = later(async () => (await import('./rules-shadow.ts')).createConnectionStep)

@@ -14,7 +14,7 @@ const key = createSigningKey('main')
 const jwks = { inline: keySetOf(key) }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
-// A slow hash of `secret`.
+// The bcrypt hash of the password `secret`.
 const users = ['alice:$2y$04$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO']
 
 type Ask = NonNullable<Parameters<typeof request>[1]>
@@ -23,11 +23,11 @@ interface Case {
   config: object
   passes: Ask | null
   fails: Ask
-  /** The status and the text of the outcome for the request that fails. */
+  /** The expected status and text of the shadow outcome for the request in `fails`. */
   denied: [number, string]
 }
 
-/** A request that each deciding policy would allow, and one that the policy would deny. */
+/** By policy name: its config, a request that the policy would allow, and a request that it would deny. */
 const CASES: Record<string, () => Promise<Case>> = {
   authorization: async () => ({
     config: { rules: ['request.method == "GET"'] },
@@ -122,10 +122,13 @@ function headersFor({ seen }: Awaited<ReturnType<typeof useOrigin>>): object {
   return headers
 }
 
-/** Policies whose shadows `outside-calls.test.ts` tests. */
+/** Policies that call other services; their shadows are tested in `outside-calls.test.ts`. */
 const CALLING = new Set(['budget', 'extAuth'])
 
-/** Policies that decide nothing about a request, or whose shadow is not useful, and so are refused under `shadow`. */
+/**
+ * Policies that decide nothing about a request, or whose shadow would be useless; the config rejects them under
+ * `shadow`.
+ */
 const WITHOUT_SHADOW = new Set([
   ...['abort', 'delay', 'directResponse', 'extProc', 'headerModifiers', 'hostRewrite', 'requestMirror'],
   ...['requestRedirect', 'retry', 'sessionPersistence', 'timeouts', 'transformation', 'upgrades', 'urlRewrite'],

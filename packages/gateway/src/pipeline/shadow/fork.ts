@@ -2,7 +2,7 @@ import { type ConnectionInfo, emptySource, type Source, sourceOf } from '@portic
 import { RequestContext } from '../context/request-context.ts'
 import type { BranchBody } from './branch-body.ts'
 
-/** The results of shadow policies that later shadows of the same request see, and nothing else sees. */
+/** The results of shadow policies, such as a JWT's claims, which only later shadow policies of the same request see. */
 export type ShadowResults = Partial<Pick<RequestContext, (typeof RESULTS)[number]>>
 
 const RESULTS = ['jwt', 'apiKey', 'apiKeyName', 'basicAuth', 'extAuth', 'scopeChallenge'] as const
@@ -43,13 +43,16 @@ export function forkRequest(
   })
 }
 
-/** The connection may be closed when the shadow runs, and a closed one no longer says what nobody asked before. */
+/**
+ * Reads the connection's addresses and client certificate now, because a shadow policy may run after the connection has
+ * closed.
+ */
 function keepEnds(connection: ConnectionInfo): void {
   connection.destination()
   connection.principal()
 }
 
-/** Returns the results that a request has at the moment. */
+/** Returns the policy results that a request has at the moment, such as its JWT claims and API key. */
 export function resultsOf({
   jwt,
   apiKey,
@@ -61,7 +64,10 @@ export function resultsOf({
   return { jwt, apiKey, apiKeyName, basicAuth, extAuth, scopeChallenge }
 }
 
-/** Adds the results of a finished shadow to those that later shadows see; `before` is what the shadow began with. */
+/**
+ * Adds the results that a finished shadow policy found on its copy of the request to `results`, for later shadow
+ * policies; `before` has the results from before the policy ran.
+ */
 export function keepResults(before: ShadowResults, fork: RequestContext, results: ShadowResults): void {
   for (const name of RESULTS) {
     if (fork[name] !== before[name]) Object.assign(results, { [name]: fork[name] })

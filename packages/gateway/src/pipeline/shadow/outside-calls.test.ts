@@ -105,7 +105,7 @@ test('an authorizer that fails is an error of the shadow alone', async (t) => {
 const PRICES = { models: [{ model: 'm', rates: { input: 0, output: 10 } }], table: 'None' }
 const chat = { model: 'm', max_tokens: 1000, messages: [{ role: 'user', content: 'hi' }] }
 
-/** A model whose answers have a thousand output tokens, which cost a cent. */
+/** A model whose responses have a thousand output tokens, which cost a cent. */
 const model: OriginHandler = (_seen, response) => {
   const message = { role: 'assistant', content: 'hello' }
   const choices = [{ index: 0, message, finish_reason: 'stop' }]
@@ -136,7 +136,7 @@ const budget = (usd: number) => ({ budget: { limits: [{ name: 'team', usd, per: 
 test('a shadow budget is spent by the calls that it would have allowed', async (t) => {
   const { statuses, outcomes, gateway } = await useBudgets(t, { shadow: budget(0.025) })
   assert.deepEqual(statuses, [200, 200, 200, 200])
-  // Half a cent is left for the third call, and its tokens are not charged to the shadow.
+  // The shadow budget has half a cent left for the third call, so it denies the call and is not charged for it.
   assert.deepEqual(outcomes, ['allowed', 'allowed', 'denied', 'denied'])
   assert.match(String(gateway.records[2]?.shadows?.outcomes[0]?.text), /^would have denied: budget exceeded: team has/)
 })

@@ -9,18 +9,18 @@ import { unknownOutcome } from './verdict.ts'
 
 export type ShadowServices = Pick<Env, 'countShadow' | 'deadlines' | 'maxBufferBytes'>
 
-/** The shadows of one request: their outcomes, and the copies of the request that they ran on. */
+/** The shadow policies of one request: their outcomes, and the copies of the request that the policies ran on. */
 export class ShadowsOfRequest implements RequestShadows {
   readonly #outcomes: ShadowOutcome[] = []
   readonly #services: ShadowServices
-  /** Copies that still need the `done` of their step. */
+  /** Copies of the request whose steps still need their `done` call at the end of the request. */
   readonly #undone: { done: NonNullable<Step['done']>; fork: RequestContext }[] = []
-  /** Copies of the body that are not fed yet. */
+  /** Copies of the request body that do not receive bytes yet. */
   #branches: BranchBody[] = []
   #results: ShadowResults | null = null
   /** The last shadow that is still running; null without any. */
   #last: Promise<void> | null = null
-  /** The number of outcomes, the first ones, that are counted already. */
+  /** The number of outcomes at the start of the list that other code has counted in metrics. */
   #counted = 0
   #pending = 0
   #finish: (() => void) | null = null
@@ -30,7 +30,7 @@ export class ShadowsOfRequest implements RequestShadows {
     this.#services = services
   }
 
-  /** Returns the shadows of a request, with the first one when the request has none yet. */
+  /** Returns the shadow policies of a request; the first call creates them. */
   static of(rx: RequestContext, services: ShadowServices): ShadowsOfRequest {
     if (rx.shadows instanceof ShadowsOfRequest) return rx.shadows
     return (rx.shadows = new ShadowsOfRequest(services))
@@ -40,7 +40,10 @@ export class ShadowsOfRequest implements RequestShadows {
     return this.#outcomes
   }
 
-  /** Whether earlier shadows have results, or will have: only copies of the request show them. */
+  /**
+   * Whether earlier shadow policies have left results, or may still do so. Only copies of the request contain such
+   * results.
+   */
   get hasResults(): boolean {
     return this.#results !== null || this.#last !== null
   }
@@ -69,7 +72,7 @@ export class ShadowsOfRequest implements RequestShadows {
     })
   }
 
-  /** Makes later shadows wait for one. */
+  /** Makes later shadow policies wait for the end of this one. */
   follow(shadow: Promise<void>): void {
     this.#last = shadow
     void shadow.finally(() => {
@@ -80,7 +83,7 @@ export class ShadowsOfRequest implements RequestShadows {
   keep(rx: RequestContext, fork: RequestContext, before: ShadowResults): void {
     const results = this.#results ?? {}
     keepResults(before, fork, results)
-    // A long model call charges its tokens while it runs, to shadows too.
+    // A model call charges tokens until its response ends, so the request also charges the token limits of shadow policies.
     if (fork.tokenAccounts.length > 0) rx.tokenAccounts = [...rx.tokenAccounts, ...fork.tokenAccounts]
     if (Object.keys(results).length > 0) this.#results = results
   }
@@ -89,12 +92,15 @@ export class ShadowsOfRequest implements RequestShadows {
     this.#outcomes.push(outcome)
   }
 
-  /** Adds the outcome of the connection, which is counted already. It is the first outcome of a request. */
+  /**
+   * Adds the outcome of a shadow policy for the connection as the first outcome of a request. Metrics have counted the
+   * outcome.
+   */
   addCounted(outcome: ShadowOutcome): void {
     this.#counted = this.#outcomes.push(outcome)
   }
 
-  /** Adds a shadow whose outcome comes later; returns the function that sets the outcome, once. */
+  /** Adds a shadow policy without an outcome; returns the function that sets the outcome, which works once. */
   begin(policy: string): (outcome: ShadowOutcome) => boolean {
     const index = this.#outcomes.push(unknownOutcome(policy, 'none before its time was over')) - 1
     this.#pending++
@@ -157,5 +163,8 @@ export class ShadowsOfRequest implements RequestShadows {
   }
 }
 
-/** A shadow whose service has a longer timeout is recorded as unknown, so that records and logs are never much late. */
+/**
+ * The longest wait for shadow policies. A slower shadow policy has the outcome `unknown`, so that records and logs are
+ * not late.
+ */
 const MOST_WAIT_MS = 10_000

@@ -6,13 +6,13 @@ import type { Judge, RuleOutcome } from '../policy/authorization.ts'
 import { ShadowsOfRequest, type ShadowServices } from './request-shadows.ts'
 import { decidingRule, eventOf } from './verdict.ts'
 
-/** The shadow of rules about connections. */
+/** Shadow rules for connections: they judge a connection, and never refuse it. */
 export interface ConnectionShadow<Subject extends object> {
-  /** Judges a subject and counts the outcome, once for each subject. */
+  /** Returns the outcome for a connection or TLS name, and counts the outcome the first time. */
   outcomeFor(subject: Subject): ShadowOutcome
 }
 
-/** Returns the shadow of rules that admit connections. Their outcomes are counted for the route `unknown`. */
+/** Returns the shadow of rules that admit connections. Metrics count the outcomes under the route `unknown`. */
 export function createConnectionShadow<Subject extends object>(
   policy: string,
   judge: Judge<Subject>,
@@ -31,7 +31,10 @@ export function createConnectionShadow<Subject extends object>(
   }
 }
 
-/** Returns the step that adds the outcome of a connection to its requests, which do not count the outcome again. */
+/**
+ * Returns the step that adds the shadow outcome of a connection to each of its requests, without counting the outcome
+ * again.
+ */
 export function createConnectionStep(
   outcomeFor: (rx: RequestContext) => ShadowOutcome,
   services: ShadowServices,
@@ -45,7 +48,7 @@ export function createConnectionStep(
   }
 }
 
-/** Returns the function that adds what shadow rules would have decided to a request. */
+/** Returns the function that adds the decision of shadow rules to a request. */
 export function createRulesShadow(
   policy: string,
   services: ShadowServices,
@@ -57,7 +60,7 @@ export function createRulesShadow(
   }
 }
 
-/** Returns what rules would have decided. */
+/** Returns the decision of shadow rules as an outcome. */
 export function outcomeOfRules(policy: string, isAllowed: boolean, rules: readonly RuleOutcome[]): ShadowOutcome {
   if (isAllowed) return { policy, outcome: 'allowed', status: null, code: null, text: 'would have allowed', values: {} }
   const text = `would have denied, ${decidingRule(rules)}`

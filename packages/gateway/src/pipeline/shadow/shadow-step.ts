@@ -10,8 +10,8 @@ import { ShadowsOfRequest, type ShadowServices } from './request-shadows.ts'
 import { eventOf, faultOutcome, verdictOf } from './verdict.ts'
 
 /**
- * Returns the shadow of a step: it runs the step on a copy of the request, keeps what the step would have done, and
- * never stops, delays or changes the request. Parts for responses do not run.
+ * Returns the shadow of a policy's step: it runs the step on a copy of the request, records what the step would have
+ * done, and never stops, delays or changes the request. The parts of the step for responses do not run.
  */
 export function createShadowStep(
   policy: string,
@@ -60,12 +60,12 @@ export function createShadowStep(
       },
       (error: unknown) => conclude(fault(policy, error)),
     )
-    // Later shadows may read what this one finds out.
+    // Later shadow policies wait for a step that finds data they may read, such as JWT claims.
     if (step.onlyReads !== true && step.findsNothing !== true) shadows.follow(ended)
   }
 }
 
-/** Runs a step that only reads on the request itself, and restores the fields that the step sets. */
+/** Runs a read-only step on the request itself, then restores the fields that the step has set. */
 function judge(rx: RequestContext, policy: string, request: (rx: RequestContext) => StepResult): ShadowOutcome {
   const { notes, error, trace } = rx
   rx.notes = null

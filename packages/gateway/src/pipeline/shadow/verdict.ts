@@ -3,7 +3,10 @@ import type { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RuleOutcome } from '../policy/authorization.ts'
 
-/** Returns the outcome of a shadow policy that has returned `reply` for a request, or nothing. */
+/**
+ * Returns the outcome of a shadow policy; `reply` is the response that the policy would have sent, undefined when it
+ * allowed the request.
+ */
 export function verdictOf(
   policy: string,
   reply: Reply | void,
@@ -36,13 +39,16 @@ export function unknownOutcome(policy: string, why: string): ShadowOutcome {
   return { policy, outcome: 'unknown', status: null, code: null, text: `outcome unknown: ${why}`, values: {} }
 }
 
-/** The rule that decided; rules are counted from 1, in the order in which the config has them. */
+/** Returns the rule that decided, numbered from 1 in the order of the config, or the recorded reason. */
 function reasonIn({ rules, reason }: { rules?: unknown; reason?: unknown }): string | null {
   if (Array.isArray(rules)) return decidingRule(rules as RuleOutcome[])
   return typeof reason === 'string' ? reason : null
 }
 
-/** Deny rules count first, then require rules; without any of them no allow rule matched. */
+/**
+ * Returns the deciding rule in words: a matching deny rule first, then an unmet require rule; otherwise no allow rule
+ * matched.
+ */
 export function decidingRule(rules: readonly RuleOutcome[]): string {
   const denying = rules.findIndex(({ mode, matched, error }) => mode === 'deny' && (matched || error !== undefined))
   const missing = rules.findIndex(({ mode, matched }) => mode === 'require' && !matched)
@@ -50,7 +56,7 @@ export function decidingRule(rules: readonly RuleOutcome[]): string {
   return index === -1 ? 'no allow rule matched' : `rule ${index + 1}`
 }
 
-/** The outcome as a trace has it. */
+/** Returns the outcome as an event of a trace. */
 export function eventOf({ policy, outcome, status, code, text, values }: ShadowOutcome): {
   readonly [key: string]: unknown
 } {

@@ -24,7 +24,7 @@ export class BudgetJournal {
   readonly #log: Logger
   /** The tables of the file, also those that the live config does not have: a config that has them again continues. */
   readonly #saved: Map<string, SavedTable>
-  /** The slots of each table at the last save. */
+  /** The slots of each table as they were at the last save. */
   readonly #known = new WeakMap<SharedArrayBuffer, Map<number, KnownSlot>>()
   #written = ''
   #timer: NodeJS.Timeout | null = null

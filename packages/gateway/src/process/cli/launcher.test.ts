@@ -12,7 +12,7 @@ const PROGRAMS = [
   ['portico-controller', 'packages/controller/bin/portico-controller.mjs'],
 ] as const
 
-/** A checkout on another system, whose programs print what they are and what they got. */
+/** Creates a checkout for another system; its fake programs print their name and their arguments. */
 function useCheckout(t: TestContext, system: string, machine: string) {
   const folder = mkdtempSync(join(tmpdir(), 'portico-checkout-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

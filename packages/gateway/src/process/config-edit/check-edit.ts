@@ -43,20 +43,20 @@ export interface Edit {
 
 export interface CheckedEdit {
   checked: CheckedConfig
-  /** The edit as it can go live; null when it is rejected. */
+  /** The edit that can go live; null when the edit is rejected. */
   accepted: AcceptedEdit | null
 }
 
-/** An edit with its hidden values. */
+/** An accepted edit of the config, with the redacted values put back. */
 export interface AcceptedEdit {
   readonly text: string
-  /** The config as this process would serve it. */
+  /** The config without IPv6 addresses when IPv6 is off in this process. */
   readonly ir: Ir
-  /** The file name and the folder that the text was loaded with. */
+  /** The file name and the folder that the config text was loaded with. */
   readonly place: { readonly file: string; readonly dir: string }
-  /** Moves a location of the text to the text that was edited. */
+  /** Maps a location in the config with its real values to the text that was edited. */
   sourcePlace(this: void, location: { line: number; column: number }): { line: number; column: number }
-  /** Removes hidden values from a message. */
+  /** Redacts the values that the edited text hides in a message. */
   withoutValues(this: void, message: string): string
 }
 

@@ -46,7 +46,7 @@ export class GenerationHistory {
   readonly #kept = new Map<number, HistoryEntry>()
   /** Configs of sources without a text; unchanged parts of two generations are the same objects. */
   readonly #irs = new Map<number, Ir>()
-  /** Generations that differ from an earlier one by a rehearsal only, with the number of the earlier one. */
+  /** Generations that differ from an earlier generation by a rehearsal only, with the number of the earlier generation. */
   readonly #repeats = new Map<number, number>()
   /** The config that was looked up last, because questions about requests come in groups. */
   #last: { generation: number; config: WeakRef<LocatedConfig> } | null = null
@@ -72,7 +72,7 @@ export class GenerationHistory {
     }
   }
 
-  /** Makes a generation share the text and the locations of an earlier one. */
+  /** Makes a generation share the text and the locations of an earlier generation. */
   repeat(generation: number, before: number): void {
     this.#repeats.set(generation, this.#originOf(before))
     for (const [oldest] of this.#repeats) {

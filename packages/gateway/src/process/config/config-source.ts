@@ -138,7 +138,7 @@ export async function loadText(
   return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
 }
 
-/** Adds the file of tests to the files whose changes cause a reload. */
+/** Adds the config's test file to the files whose changes cause a reload. */
 function withTests(loaded: LoadedConfig): LoadedConfig {
   const tests = testsOf(loaded)
   return tests === null ? loaded : { ...loaded, files: [...loaded.files, tests] }

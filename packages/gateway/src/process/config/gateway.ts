@@ -58,7 +58,7 @@ export class Gateway {
   /** Addresses of Services, which change without a new config. */
   readonly services: ReachedServices
   readonly #reloads = { success: 0, failure: 0 }
-  /** Settles when the last change of the live config is done: changes run one after the other. */
+  /** Settles when the last change of the live config has ended, because changes run one after the other. */
   #changing: Promise<unknown> = Promise.resolve()
 
   constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
@@ -113,9 +113,9 @@ export class Gateway {
   }
 
   /**
-   * Adds policies of a rehearsal to the live config, or removes them; `change` returns all policies, or null to change
-   * nothing. The config itself stays the same: nothing is said about its problems. Returns why no worker has the change, or
-   * the numbers of both generations.
+   * Adds the policies of a rehearsal to the live config, or removes them. `change` returns all policies, or null to
+   * change nothing. The text and the reported problems of the config stay the same. Returns the problem when no worker
+   * has applied the change, or the numbers of both generations.
    */
   changePolicies(
     change: (live: Ir) => AttachedPolicy[] | null,

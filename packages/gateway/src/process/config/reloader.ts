@@ -34,7 +34,7 @@ type PutFailure = 'overtaken' | 'ending'
 export class Reloader {
   /** Called with each config that went live. */
   wentLive: (loaded: LoadedConfig) => void = () => {}
-  /** Returns why a config must not go live, although it is valid. */
+  /** Returns the reasons to reject a valid config, such as failed tests; empty when the config may go live. */
   verify: (loaded: LoadedConfig) => Promise<readonly string[]> = () => Promise.resolve([])
   readonly #source: ConfigSource
   readonly #watch: ConfigWatch
@@ -176,7 +176,7 @@ export class Reloader {
   }
 }
 
-/** The settings of the `config` block that hold from the start on. */
+/** Returns the settings of the `config` block that only a restart changes. */
 function startSettings({ process: { admin: _admin, verify: _verify, ...settings } }: LoadedConfig): string {
   return JSON.stringify(settings)
 }

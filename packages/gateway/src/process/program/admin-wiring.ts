@@ -157,7 +157,7 @@ function explained(
   return generation === live && ir !== null ? { isKnown: true, isEarlier, live, ir, locate: null } : unknown
 }
 
-/** The line of readiness about a config that was rejected because of its tests; empty otherwise. */
+/** The note in the readiness response when a newer config was rejected because of its verification; empty otherwise. */
 function unverifiedNote({ generation }: Gateway, { last }: Pick<ConfigVerifier, 'last'>): string {
   if (last === null || last.isVerified) return ''
   const [first] = last.failed

@@ -219,13 +219,13 @@ export class Program {
     )
   }
 
-  /** Returns why a config must not go live, although it is valid. */
+  /** Returns the reasons to reject a valid config, such as failed tests; empty when the config may go live. */
   async #verify(loaded: LoadedConfig): Promise<string[]> {
     const isControlled = this.#parts.controller !== null && loaded.process.verify !== undefined
     return isControlled ? [NOT_VERIFIABLE] : this.#verifier.verify(loaded, this.#gateway.ir)
   }
 
-  /** Newest first. */
+  /** Returns the records of requests since a time in milliseconds, the newest first. */
   *#recordsSince(since: number): Iterable<RequestRecord> {
     for (const stored of newestRecords(this.#supervisor.records, this.#kept.disk)) {
       if (stored.at < since) return

@@ -6,7 +6,7 @@ import type { Ir, Route } from '../../ir/resources.ts'
 import { joinedTraffic } from '../../policies/order.ts'
 
 interface RehearsalTargets {
-  /** The targets of the policies that make the rehearsal: route entries or providers. */
+  /** The keys of the route entries or providers that the rehearsal attaches policies to. */
   readonly keys: readonly string[]
   /** The keys of the routes whose calls may be affected. */
   readonly routes: readonly string[]
@@ -18,8 +18,8 @@ interface RehearsalSubject {
 }
 
 /**
- * Finds the calls that a rehearsal is about. Entries of routes are targets, and not the backend itself, so that calls of
- * policies, such as those to an authorizer, are never part of a rehearsal.
+ * Finds the calls that a rehearsal affects. Its targets are the entries of routes, not the backend itself, so calls of
+ * policies, such as calls to an external authorizer, are never affected.
  */
 export function findTargets(ir: Ir, subject: RehearsalSubject): RehearsalTargets | RehearsalRefusal {
   const found = subject.kind === 'route' ? targetsOfRoute(ir, subject.name) : targetsOfBackend(ir, subject.name)
@@ -50,7 +50,7 @@ function targetsOfBackend(ir: Ir, name: string): RehearsalTargets | RehearsalRef
   return targetsOfProvider(ir, name)
 }
 
-/** `name` is the name of a provider, or `<backend>/<provider>`. */
+/** `name` is the name of a provider of models, or `<backend>/<provider>`. */
 function targetsOfProvider(ir: Ir, name: string): RehearsalTargets | RehearsalRefusal {
   const providers = ir.backends.flatMap(({ key: backend, name: owner, target }) =>
     target.kind === 'ai'
@@ -79,7 +79,10 @@ function httpRoutes({ routes, listeners }: Ir): Route[] {
   return routes.filter(({ listener }) => keys.has(listener))
 }
 
-/** Refuses to stack a rehearsal on the policies `delay` and `abort` of the config. */
+/**
+ * Returns the refusal of a rehearsal on routes with `delay` or `abort` policies in the config; null without such
+ * policies.
+ */
 function permanentRehearsal(ir: Ir, keys: ReadonlySet<string>): RehearsalRefusal | null {
   const index = indexPolicies(PoliciesByTarget.of(ir.policies), joinedTraffic, setsOfListeners(ir.listeners))
   for (const { key, listener, name } of ir.routes) {

@@ -16,9 +16,9 @@ import { findTargets } from './rehearsal-targets.ts'
 
 interface RehearsalParts {
   readonly gateway: Pick<Gateway, 'changePolicies'>
-  /** Makes a generation share the text of the one before. */
+  /** Makes the new config generation share the text of the previous generation. */
   readonly repeated: (generation: number, before: number) => void
-  /** Keeps the list of changes; null without `config.keys`. */
+  /** Returns the store of keys, which keeps the list of changes; null without `config.keys`. */
   readonly keys: () => KeysSource | null
   readonly collector: Collector
   readonly log: Logger
@@ -26,14 +26,14 @@ interface RehearsalParts {
 
 interface Running {
   readonly view: RehearsalView
-  /** When the lease runs out, on the clock of `performance.now`. */
+  /** The end of the lease, on the clock of `performance.now`. */
   leaseUntil: number
   timer: NodeJS.Timeout | undefined
-  /** The end of the rehearsal, once it has begun to end. */
+  /** Resolves when the rehearsal has ended; null while the rehearsal runs. */
   ending: Promise<EndedRehearsalView> | null
 }
 
-/** Runs one rehearsal at a time, and ends it when its lease, its time or its config is over. */
+/** Runs one rehearsal at a time. A rehearsal ends with its duration, its lease or its config. */
 export class Rehearsals implements RehearsalSource {
   readonly #parts: RehearsalParts
   #current: Running | null = null
@@ -67,7 +67,7 @@ export class Rehearsals implements RehearsalSource {
     const startedAt = Date.now()
     const begun = { id: randomBytes(4).toString('hex'), subject, by, percentage, delayMs, status, startedAt, leaseMs }
     const rehearsal = { id: begun.id, percentage, delayMs, status, endsAt: startedAt + lastsMs }
-    // The config that is active in its turn decides, not the one of now.
+    // Another config may go live before this change gets its turn, so targets are looked up in the config of that moment.
     let routes: readonly string[] = []
     let refusal: RehearsalRefusal | null = null
     const { gateway, repeated, log } = this.#parts
@@ -106,7 +106,7 @@ export class Rehearsals implements RehearsalSource {
     return this.#end(running, 'ended', by)
   }
 
-  /** Called when another config became active, without the policies of the rehearsal. */
+  /** Called when another config went live, which lacks the policies of the rehearsal. */
   configChanged(): void {
     const running = this.#current
     if (running !== null && running.ending === null) this.#over(running, 'config', THE_GATEWAY)

@@ -43,7 +43,7 @@ export class BacktestRunner implements BacktestSource {
     return { kind: 'done', answer: { version, warnings, report: shown(result.value, accepted) } }
   }
 
-  /** The job of a request, and the edit that it decides with. */
+  /** Returns the job of a back-test with the records and the edited config, or the outcome when no job can start. */
   async #job(
     { last, limit, ...request }: BacktestRequest,
     edit: { checked: CheckedConfig | null; accepted: AcceptedEdit | null },
@@ -62,7 +62,7 @@ export class BacktestRunner implements BacktestSource {
     return { kind: 'backtest', text, place, binds: ir.binds, before: gateway.ir, records, limitMs: DECIDE_MS }
   }
 
-  /** The newest records; a text says why there are none. */
+  /** Returns the newest records; returns the reason as a string when there are none. */
   #records(last: string, limit: number): RequestRecord[] | string {
     const { requests } = this.#parts
     const filter = requests.filter(new URLSearchParams({ since: last }))
@@ -74,7 +74,7 @@ export class BacktestRunner implements BacktestSource {
   }
 }
 
-/** The report without hidden values, with locations in the text that was edited. */
+/** Returns the report with redacted values, and with locations in the edited text. */
 function shown(report: BacktestReport, { sourcePlace, withoutValues }: AcceptedEdit): BacktestReport {
   const example = ({ before, after, ...rest }: BacktestReport['flips'][number]['example']) => ({
     ...rest,
@@ -100,5 +100,5 @@ function shown(report: BacktestReport, { sourcePlace, withoutValues }: AcceptedE
   }
 }
 
-/** Records that are not decided by then are left out of the report, which says so. */
+/** The longest time to decide records. The report leaves out later records and says that the run was cut. */
 const DECIDE_MS = 30_000

@@ -9,7 +9,7 @@ import type { SimulationRunner } from './simulation-runner.ts'
 interface CapsuleParts {
   simulations: SimulationRunner
   requests: Pick<RequestsSource, 'explain'>
-  /** The config that decided a request; null when it is no longer stored. */
+  /** Returns the config that decided a request; null when the config is no longer stored. */
   configOf: (record: RequestRecord) => Ir | null
   log: Logger
 }

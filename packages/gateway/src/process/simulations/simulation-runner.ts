@@ -5,7 +5,10 @@ import { runApart, type RunResult } from '../../simulation-thread/run-apart.ts'
 export class SimulationRunner {
   #isRunning = false
 
-  /** `prepare` makes the job; null is busy, and another value than a job is the result. */
+  /**
+   * Runs the job that `prepare` returns. Returns null when another simulation is running, and `instead` when `prepare`
+   * has no job.
+   */
   async run<Job extends SimulationJob, Other>(
     prepare: () => Promise<Job | { readonly instead: Other }>,
     signal: AbortSignal,
@@ -21,6 +24,6 @@ export class SimulationRunner {
   }
 }
 
-/** The thread is ended after this time, whatever it does. */
+/** The longest time that a simulation thread may run, in milliseconds. */
 const END_MS = 60_000
 const HEAP_MB = 512

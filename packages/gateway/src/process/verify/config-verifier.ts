@@ -7,11 +7,11 @@ import type { FailedTest, VerifyBacktest, VerifyResult } from '../../verify/veri
 import { testsOf } from './verify-settings.ts'
 
 interface VerifierParts {
-  /** The absolute path of the config file; empty without one. */
+  /** The absolute path of the config file; empty for a config without a file. */
   readonly path: string
-  /** The newest records of this time, in milliseconds; the newest first. */
+  /** Returns the records of the last `lastMs` milliseconds, the newest first. */
   readonly records: (lastMs: number) => Iterable<RequestRecord>
-  /** The config as this process would serve it. */
+  /** Returns a config without IPv6 addresses when IPv6 is off in this process. */
   readonly served: (ir: Ir) => Ir
   readonly collector: Collector
   readonly log: Logger
@@ -33,12 +33,12 @@ export class ConfigVerifier {
     )
   }
 
-  /** The outcome of the last verification; null when no config asked for one. */
+  /** The result of the last verification; null when no config has `config.verify`. */
   get last(): VerificationView | null {
     return this.#last
   }
 
-  /** Returns why the config must not go live; `live` is the config of now, null at the start. */
+  /** Returns the reasons to reject the loaded config. `live` is the current config, null at startup. */
   async verify(loaded: LoadedConfig, live: Ir | null): Promise<string[]> {
     const { verify } = loaded.process
     if (verify === undefined) {
@@ -88,7 +88,7 @@ export class ConfigVerifier {
     return runVerification(job, verify.timeout)
   }
 
-  /** Null when there is nothing to decide again: at the start, and without records. */
+  /** Returns the back-test of a verification; null at startup, and without records to decide again. */
   #backtest({ process: { verify }, ir }: LoadedConfig, live: Ir | null): VerifyBacktest | null {
     if (verify?.backtest === undefined) return null
     const { last, limit, maxNewlyDenied } = verify.backtest

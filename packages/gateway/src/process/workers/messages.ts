@@ -53,7 +53,7 @@ export interface WorkerSettings {
 export interface ConfigMessage {
   type: 'config'
   generation: number
-  /** The whole config (as text for another thread), or the change from the last generation that the worker applied. */
+  /** The whole config, as text for another thread, or the changes since the generation that the worker applied last. */
   config: { whole: IrText } | { ir: Ir } | { change: IrChange }
   /** The real ports by bind key, as the main thread picked them. */
   ports: Record<string, number>

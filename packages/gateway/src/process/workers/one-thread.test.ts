@@ -11,7 +11,7 @@ const THROWS = `process.on('SIGWINCH', () => setImmediate(() => { throw new Erro
 process.on('SIGURG', () => void Promise.reject(new Error('told to reject')))
 `
 
-/** A gateway with one worker, which throws when it is told to. */
+/** Starts a gateway with one worker, which throws an exception on a signal. */
 async function useGateway(t: TestContext, config: { workers?: number; separateWorker?: boolean } = { workers: 1 }) {
   const origin = await useOrigin(t)
   const { file, folder, edit } = useConfigFile(t, saying(origin.host))

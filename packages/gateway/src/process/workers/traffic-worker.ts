@@ -19,21 +19,24 @@ import type { Delivery } from '../../telemetry/otlp/retrying-sender.ts'
 import { createWorkerServices, type WorkerServices } from './worker-services.ts'
 import { WorkerPorts } from './worker-ports.ts'
 
-/** The supervisor as a worker reaches it. */
+/** A worker's link to the supervisor in the main thread. */
 export interface SupervisorLink {
   post(message: FromWorker): void
-  /** Called once, when the worker has flushed its log after `exit`. */
+  /** Called once, when the worker has flushed its log after an `exit` message. */
   ended(): void
 }
 
-/** The main thread waits two seconds for a worker that ends. */
+/** The time to flush exports at the end; the main thread waits two seconds for a worker that ends. */
 const EXPORT_FLUSH_MS = 750
 
 /** Serves the traffic of a config, in a thread of its own or in the main thread. */
 export class TrafficWorker {
   readonly #settings: WorkerSettings
   readonly #supervisor: SupervisorLink
-  /** Series that the main thread does not know yet. They are sent in batches, because each message wakes that thread. */
+  /**
+   * Metric series that the main thread does not know yet. They are sent in batches, because each message wakes the main
+   * thread.
+   */
   #announced: SeriesDefinition[] = []
   readonly #writer = new LineWriter()
   readonly #logger: RootLogger
@@ -84,7 +87,7 @@ export class TrafficWorker {
     const services = this.#services
     switch (message.type) {
       case 'config':
-        // Opening ports takes a while: the next config waits for its turn.
+        // Opening ports takes time, so the next config waits until this config is applied.
         this.#applying = this.#applying.then(() => this.#apply(message))
         return
       case 'endpoints':
@@ -130,7 +133,8 @@ export class TrafficWorker {
 
   async #end(): Promise<void> {
     const { ledger, budgets, answers, exports } = this.#services
-    // A cut request is logged once its connection has closed.
+    // A request that the shutdown cut off is logged only after its connection has closed, in the next turn of the event
+    // loop.
     await setImmediate()
     ledger?.flush()
     await budgets?.close(EXPORT_FLUSH_MS)
@@ -236,7 +240,7 @@ export class TrafficWorker {
   }
 
   #post(message: FromWorker): void {
-    // The message may refer to a series that was created just now.
+    // The message may refer to a metric series that was created just now, so new series are sent first.
     this.#tellOfSeries()
     this.#supervisor.post(message)
   }
@@ -252,7 +256,7 @@ function sharesAnswers({ policies }: Ir): boolean {
 
 function filterOf(text: string): LogFilter {
   const parsed = parseLogFilter(text)
-  // The main thread has validated the filter.
+  // The main thread has validated the log filter.
   if (!parsed.ok) throw new Error(`log filter ${text}`)
   return parsed.value
 }

@@ -1,25 +1,28 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 
-/** A worker as the main thread reaches it. */
+/** The main thread's channel to a worker. */
 export interface WorkerChannel {
   post(message: ToWorker): void
-  /** Ends the worker at once. */
+  /** Ends the worker at once, without a flush. */
   terminate(): void
-  /** Whether the worker has a thread of its own, which can be replaced. Without one, it reads the objects of the main thread. */
+  /**
+   * Whether the worker runs in its own thread, which can be replaced. A worker in the main thread reads the objects of
+   * that thread.
+   */
   readonly isThread: boolean
 }
 
 interface WorkerListener {
   received(message: FromWorker): void
-  /** The worker ended; `cause` is the error that ended it, or null. */
+  /** Called when the worker has ended; `cause` is the error that ended the worker, or null. */
   exited(cause: Error | null): void
 }
 
 /** Starts a worker and returns the channel to it. */
 export type StartWorker = (settings: WorkerSettings, listener: WorkerListener) => WorkerChannel
 
-/** Workers are threads that run the module `entry`. */
+/** Returns the function that starts a worker as a thread with the module `entry`. */
 export function workerThreads(entry: URL, resourceLimits?: ResourceLimits): StartWorker {
   return (settings, listener) => {
     const thread = new Worker(entry, {
@@ -42,8 +45,8 @@ export function workerThreads(entry: URL, resourceLimits?: ResourceLimits): Star
 }
 
 /**
- * Runs the only worker in the calling thread. As between threads, messages arrive in order, and after the sender has gone on.
- * Their objects are not copied.
+ * Runs the only worker in the calling thread. As between threads, messages arrive in order and after `post` has
+ * returned; their objects are not copied.
  */
 export const workerInThisThread: StartWorker = (settings, listener) => {
   const early: ToWorker[] = []

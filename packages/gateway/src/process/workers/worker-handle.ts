@@ -49,7 +49,7 @@ type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' | 'cach
 
 type Question = Extract<ToWorker, { type: 'look' | 'count' | 'ping' | 'cache' }>
 
-/** One worker as the supervisor sees it. */
+/** The supervisor's handle of one worker. */
 export class WorkerHandle {
   readonly name: string
   readonly #worker: WorkerChannel
@@ -82,7 +82,7 @@ export class WorkerHandle {
     })
   }
 
-  /** Whether the worker has a thread of its own, so that another can replace it. */
+  /** Whether the worker runs in its own thread, so that another thread can replace it. */
   get isThread(): boolean {
     return this.#worker.isThread
   }

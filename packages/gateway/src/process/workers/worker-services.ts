@@ -53,7 +53,7 @@ interface WorkerServiceParts {
 
 export type WorkerServices = ReturnType<typeof createWorkerServices>
 
-/** `createWorkerServices` creates the parts that compiled configs of a worker use, for the lifetime of the worker. */
+/** `createWorkerServices` creates the services that compiled configs of a worker use, for the lifetime of the worker. */
 export function createWorkerServices({
   settings,
   registry,
@@ -168,18 +168,18 @@ export function createWorkerServices({
       log: logger.child('request'),
     }),
     recorder: new Recorder(Date.now),
-    /** Null without `config.ledger`. */
+    /** The feed of the ledger; null without `config.ledger`. */
     ledger: null as LedgerFeed<RequestContext> | null,
-    /** Null without `config.stores.redis`. */
+    /** The budgets in Redis; null without `config.stores.redis`. */
     budgets: null as RedisBudgets | null,
-    /** Null until a config shares answers. */
+    /** The cached responses in Redis; null until a config shares a response cache. */
     answers: null as RedisAnswers | null,
     exports: {
       origin: () => exportOrigin(process.env),
       counts: createExportCounts(registry),
       limits: exportLimits,
       log: logger.child('otlp'),
-      /** Exporters that must flush before the worker ends. */
+      /** The exporters that must flush before the worker ends. */
       busy: new Set<Exporter>(),
     },
     tracer,

@@ -7,7 +7,7 @@ import type { SupervisorOptions } from './supervisor.ts'
 
 const CAN_SHARE_PORTS = process.platform === 'linux'
 
-/** The threads that serve traffic. */
+/** The number of workers, and whether the main thread is one. */
 export interface WorkerPlan {
   workers: number
   /** Whether the main thread is the only worker. */
@@ -15,8 +15,8 @@ export interface WorkerPlan {
 }
 
 /**
- * `planWorkers` decides how many workers there are, and whether the only one has a thread of its own. A data plane of a
- * controller gets large configs often, so its worker has one.
+ * `planWorkers` decides the number of workers, and whether a single worker runs in its own thread. A gateway with a
+ * controller gets large configs often, so its worker runs in its own thread.
  */
 export function planWorkers(
   { workers, separateWorker }: Pick<ProcessConfig, 'workers' | 'separateWorker'>,

@@ -27,7 +27,7 @@ import { replyTo } from './replies.ts'
 
 interface ShadowAgreement {
   compared: number
-  /** How often each shadow had each outcome. */
+  /** The number of times that each shadow policy had each outcome. */
   verdicts: Map<string, number>
 }
 
@@ -49,7 +49,7 @@ export async function compareWithShadows(
   const load = (): { ir: Ir; kinds: string[]; text: string } | null => {
     const made = configs.make()
     const text = made === null ? '' : JSON.stringify(withLongTimeouts(made))
-    // A shadow that takes a random number shifts those of the policies behind it.
+    // Skips configs with `random(`: a shadow policy that takes a random number shifts the numbers of later policies.
     if (made === null || /"tls"|"tunnel"|nowhere\.test|random\(/.test(text)) return null
     const loaded = loadConfig(text, { file: 'random.yaml', dir: services.dir, env: ENV })
     return loaded.ok ? { ir: loaded.ir, kinds: kindsOf(made), text } : null
@@ -101,7 +101,7 @@ function viewOf(outcome: Outcome, expected: Outcome): object {
   return JSON.parse(JSON.stringify(view).replaceAll(MOCK_ID, 'mock-id')) as object
 }
 
-/** Ids take random numbers, and so do the connections of shadows. */
+/** Matches the ids of mock responses, which differ because shadow policies take random numbers too. */
 const MOCK_ID = /\bmock-[0-9a-f]+/g
 
 const deciding = new Set<string>(trafficPolicies.filter((policy) => 'decides' in policy).map(({ name }) => name))
@@ -114,7 +114,7 @@ function holdingIn({ traffic }: AttachedPolicy): AttachedPolicy['traffic'] {
   return traffic === null ? null : enforcedIn(traffic)
 }
 
-/** Adds the deciding policies of another config as shadows, and one to the whole gateway. */
+/** Adds the deciding policies of another config as shadow policies, and one more for the whole gateway. */
 function withShadows(random: Random, ir: Ir, other: Ir): Ir {
   const shadows = other.policies.map((policy) => shadowsFrom(policy)).filter((found) => Object.keys(found).length > 0)
   const keys = new Set(ir.backends.map(({ key }) => key))
