@@ -11,7 +11,10 @@ const throwing = (): never => {
   throw FAULT
 }
 
-/** A cache in which the first request asks the provider and others follow it. `search` is that of the leader. */
+/**
+ * Creates a cache in which the first request, the leader, calls the provider, and others wait for its response.
+ * `search` is the leader's search for a similar request.
+ */
 function setUp(search: () => unknown) {
   let open: SharedCall | null = null
   const lead = () => {

@@ -112,7 +112,10 @@ export class CachedCall implements Follower {
     })
   }
 
-  /** Runs a part of the leader's call: after an exception, which ends the request, no follower waits for it. */
+  /**
+   * Runs a part of the leader's call. An exception ends the leader's request and releases the requests that wait for
+   * its response.
+   */
   #orAbandon(run: () => void): void {
     try {
       run()

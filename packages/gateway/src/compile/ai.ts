@@ -50,7 +50,7 @@ export interface AiParts {
   createPricer: typeof createPricer
   /** Creates the response cache; only configs with a cache load its code. */
   createResponseCache: typeof createResponseCache
-  /** Wraps a provider that a rehearsal is about; only a running rehearsal loads its code. */
+  /** Wraps a provider that a rehearsal delays or aborts; the code is loaded only while a rehearsal runs. */
   rehearsedBackend: typeof rehearsedBackend
 }
 

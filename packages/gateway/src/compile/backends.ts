@@ -95,7 +95,7 @@ function compileBackend(
   const backend = backendOf(parts.backendsByKey, at.backend)
   const policies = withDefaults(backend.target, policiesAt(at, parts.policies))
   const compiled = compileTarget({ at, backend, policies }, parts, env, route)
-  // A backend of language models rehearses each call to a provider, so that failover takes part.
+  // A backend of language models applies a rehearsal to each call to a provider, so that failover reacts to it.
   if (policies.rehearsal === undefined || backend.target.kind === 'ai') return compiled
   return rehearsedBackend(compiled, policies.rehearsal, { ...env, attachment: backend.key })
 }

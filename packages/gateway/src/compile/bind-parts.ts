@@ -45,7 +45,7 @@ export interface BindParts {
   frontend: FrontendPolicies
   /** Decides whether a new connection may proceed; null admits every connection. */
   network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
-  /** The decision of the shadow of network authorization; null without a shadow. */
+  /** Returns the outcome of the shadow `networkAuthorization` for a connection; null when the policy has no shadow. */
   networkShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
   telemetry: RunTelemetry
 }

@@ -40,7 +40,7 @@ export interface McpParts {
   policiesOf: (target: McpTarget) => BackendPolicies
   /** The rules of all attachments that apply to a target. */
   rulesOf: (target: McpTarget) => Parameters<typeof createMcpJudge>[0]
-  /** The rules that are shadows there. */
+  /** The shadow MCP authorization rules of all attachments that apply to a target. */
   shadowsOf: McpParts['rulesOf']
   /** The facts about the route; defaults when no route leads to the backend. */
   route: { hasHostnames: boolean; corsOrigins: () => readonly string[] }

@@ -20,7 +20,7 @@ export interface BackendServices {
   /** The keys that encrypt MCP sessions; the first one is the newest. */
   sessionKeys: () => readonly string[]
   resolver: Resolver
-  /** Makes the guard of a backend whose requests name their destination. */
+  /** Creates the address guard of a backend whose requests name their destination. */
   addressGuard: typeof createAddressGuard
   pools: Pools
   endpoints: Endpoints

@@ -24,17 +24,17 @@ export interface CompiledSteps {
 
 export const NO_STEPS: CompiledSteps = { request: null, response: null, done: null, effectivePolicy: {} }
 
-/** The surroundings of the policies of a unit. */
+/** The inputs, besides the policies, for the steps of a config unit. */
 interface UnitParts {
   /** The body that backend policies need. */
   backendBody: BodyUse
   /** Steps of backends that run in the place of the traffic policy of this name. */
   made: Partial<Record<TrafficName, Step>>
-  /** The shadows of the same attachment point. */
+  /** The shadow policies of the same attachment point. */
   shadows: Effective<ShadowPolicies>
-  /** The decision of the shadow of network authorization about a connection; null without a shadow. */
+  /** Returns the outcome of shadow rules for a connection; null without such rules. */
   connectionShadow: ((info: ConnectionInfo) => ShadowOutcome) | null
-  /** Contains the faults of shadows: without its shadow, the unit runs on. */
+  /** Handles exceptions when a shadow is compiled: the config unit then runs without the shadow policy. */
   containment: Containment
   unit: ConfigUnit
 }
@@ -70,7 +70,7 @@ export function compileSteps(
     request.add('shadow.networkAuthorization', step.request)
   }
   for (const name of set) {
-    // A shadow runs before the policy that holds, which may remove the credential or stop the request.
+    // A shadow step runs before the enforced step, which may remove the credential or end the request.
     request.add(`shadow.${name}`, shadowByName.get(name)?.request)
     const made = byName.get(name)
     if (made === undefined) continue
@@ -108,7 +108,10 @@ interface MadeStep {
   responseBody: BodyUse
 }
 
-/** Makes the shadow of a policy: its counters, named by the attachment, are apart from those of policies that hold. */
+/**
+ * Compiles the step of a shadow policy. Its counters are apart from those of enforced policies, because the attachment
+ * names them.
+ */
 function makeShadow(
   name: TrafficName,
   shadows: Effective<ShadowPolicies>,

@@ -1,7 +1,7 @@
 import type { AttachedPolicy } from './resources.ts'
 import { enforcedIn } from './shadow-policies.ts'
 
-/** Returns whether policies that hold count requests in a domain of a rate limit service. */
+/** Returns the function that tells whether an enforced policy counts requests in a domain of a rate limit service. */
 export function heldLimitDomains(policies: readonly AttachedPolicy[]): (service: string, domain: string) => boolean {
   let domains: ReadonlySet<string> | null = null
   return (service, domain) => (domains ??= domainsIn(policies)).has(JSON.stringify([service, domain]))

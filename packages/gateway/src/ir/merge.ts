@@ -34,7 +34,7 @@ export interface PolicyIndex {
   frontend(): FrontendPolicies
   /** All network authorizations of the gateway: connections must pass the union of their rules. */
   networkAuthorization(): readonly NetworkAuthorization[]
-  /** The shadows of `networkAuthorization` for a bind. */
+  /** All shadow rules of `networkAuthorization` for a bind. */
   networkShadows(bind: string): readonly NetworkAuthorization[]
   /** The policies of a bind with policies of its own, with those of the gateway; null for other binds. */
   ofBind(bind: string): { frontend: FrontendPolicies; networkAuthorization: readonly NetworkAuthorization[] } | null
@@ -42,7 +42,10 @@ export interface PolicyIndex {
   preRouting(listener: string): Effective<TrafficPolicies>
   /** Gateway, listener set, listener, route, then rule. */
   traffic(route: RouteKeys): Effective<TrafficPolicies>
-  /** The shadows of the same attachments. They are merged apart: a shadow never replaces or joins a policy that holds. */
+  /**
+   * The shadow policies of an attachment point. They are merged on their own: a shadow policy never replaces or joins
+   * an enforced policy.
+   */
   preRoutingShadows(listener: string): Effective<ShadowPolicies>
   trafficShadows(route: RouteKeys): Effective<ShadowPolicies>
   /** Gateway, listener set, listener, route, rule, then the backend, then the route entry that names the backend. */
@@ -52,7 +55,7 @@ export interface PolicyIndex {
    * rule.
    */
   mcpAuthorization(place: BackendKeys): readonly McpAuthorization[]
-  /** The shadows of these rules. */
+  /** All shadow rules of MCP authorization of the attachments that apply to a backend. */
   mcpShadows(place: BackendKeys): readonly McpAuthorization[]
   /** The nearest MCP authentication of a backend; a nearer attachment without one does not remove it. */
   mcpAuthentication(place: BackendKeys): McpAuthentication | null

@@ -171,5 +171,8 @@ export interface AttachedPolicy {
   unknown?: string
 }
 
-/** Backend policies, and a rehearsal that runs now. Only the main thread of a gateway adds rehearsals, never a config. */
+/**
+ * The policies of a backend, and the rehearsal that runs now. Only the main thread of a gateway adds a rehearsal, never
+ * a config.
+ */
 export type AttachedBackend = BackendPolicies & { rehearsal?: BackendRehearsal }

@@ -12,21 +12,24 @@ type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authori
 type BackendAttachment = { readonly backend: BackendPolicies | null }
 type Attachment = { readonly frontend: AttachedFrontend | null }
 
-/** Returns the policies of an attachment that hold: all but its shadows. */
+/** Returns the enforced policies of an attachment, which are all policies but its shadow policies. */
 export function enforcedIn(traffic: AttachedTraffic): TrafficPolicies {
   if (!hasShadows(traffic)) return traffic
   const { shadow: _shadow, ...rest } = traffic
   return Object.fromEntries(Object.entries(rest).filter(([, config]) => !isShadow(config)))
 }
 
-/** Returns the shadows of an attachment: those under `shadow`, and those with `mode: Shadow`, which win. */
+/**
+ * Returns the shadow policies of an attachment: those under `shadow`, and those with `mode: Shadow`, which take
+ * precedence.
+ */
 export function shadowsIn(traffic: AttachedTraffic): ShadowPolicies {
   if (!hasShadows(traffic)) return NONE
   const { shadow, ...rest } = traffic
   return { ...shadow, ...Object.fromEntries(Object.entries(rest).filter(([, config]) => isShadow(config))) }
 }
 
-/** Returns the rules for MCP of attachments that hold. */
+/** Returns the enforced MCP authorization rules of attachments. */
 export function mcpRules(attachments: readonly BackendAttachment[]): McpAuthorization[] {
   return attachments.flatMap(({ backend }) => {
     const rules = backend?.mcp?.authorization
@@ -34,7 +37,7 @@ export function mcpRules(attachments: readonly BackendAttachment[]): McpAuthoriz
   })
 }
 
-/** Returns the rules for MCP of attachments that are shadows. */
+/** Returns the shadow MCP authorization rules of attachments. */
 export function mcpShadows(attachments: readonly BackendAttachment[]): McpAuthorization[] {
   return attachments.flatMap(({ backend }) => {
     const rules = backend?.mcp?.authorization
@@ -43,7 +46,7 @@ export function mcpShadows(attachments: readonly BackendAttachment[]): McpAuthor
   })
 }
 
-/** Returns the network rules of attachments that hold. */
+/** Returns the enforced network authorization rules of attachments. */
 export function networkRules(attachments: readonly Attachment[]): NetworkAuthorization[] {
   return attachments.flatMap(({ frontend }) => {
     const rules = frontend?.networkAuthorization
@@ -51,7 +54,7 @@ export function networkRules(attachments: readonly Attachment[]): NetworkAuthori
   })
 }
 
-/** Returns the network rules of attachments that are shadows. */
+/** Returns the shadow network authorization rules of attachments. */
 export function networkShadows(attachments: readonly Attachment[]): NetworkAuthorization[] {
   return attachments.flatMap(({ frontend }) => {
     const rules = [frontend?.shadow?.networkAuthorization, frontend?.networkAuthorization]

@@ -44,7 +44,7 @@ export function answerQuestion(
   }
 }
 
-/** Adds an entry about a change that is not stored here, such as a purge of response caches. */
+/** Adds an audit entry about a change that the store of keys does not hold, such as a purge of response caches. */
 function note(store: KeyStore, entry: AuditEntry): Promise<null> {
   return prepareAgain(store, async (version) => {
     await store.commit({ kind: 'cache', name: entry.name, to: null }, entry, version)

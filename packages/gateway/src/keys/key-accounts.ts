@@ -6,7 +6,10 @@ import type { KeyLimit } from '../stores/key-store.ts'
 import { budgetsOf } from './key-budgets.ts'
 import type { KeyAccounts, LimitShare, ReadyKey, Spender } from './ready-key.ts'
 
-/** The accounts of a key. `table` is that of limits, `room` the number of budgets that have room. */
+/**
+ * Returns the accounts of a key's limits and budgets. `table` holds the limits; `room` is the number of budgets that
+ * the tables have room for.
+ */
 export function accountsOf(key: ReadyKey, table: SpendAccounts, room: number): KeyAccounts {
   if (key.accounts?.table !== table) key.accounts = findAccounts(key, table, room)
   return key.accounts

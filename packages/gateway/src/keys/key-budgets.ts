@@ -9,12 +9,12 @@ function calendarRoom(entries: number): BudgetRoom {
   return { id: 'keys/budget/store', maxKeys: entries, partMs: null }
 }
 
-/** Those with a rolling period have a table of their own, because each takes 400 bytes. */
+/** Returns the size of the table for budgets with a rolling period, which need 400 bytes each. */
 function rollingRoom(entries: number, partMs = 1): BudgetRoom & { readonly partMs: number } {
   return { id: 'keys/budget/rolling', maxKeys: Math.min(entries, MOST_ROLLING), partMs }
 }
 
-/** The rooms that budgets of keys and teams need. */
+/** Returns the sizes of the tables that the budgets of keys and teams need. */
 export function budgetRooms(entries: number): BudgetRoom[] {
   return [calendarRoom(entries), rollingRoom(entries)]
 }
@@ -36,5 +36,5 @@ function budgetOf({ id, title }: Pick<Spender, 'id' | 'title'>, config: KeyBudge
   return { name: title, unit, share: { budget, key: `${id}/${unit}/${periodId(config)}` } }
 }
 
-/** The most budgets of keys and teams with a rolling period. */
+/** The largest number of rolling budgets of keys and teams. */
 const MOST_ROLLING = 10_000

@@ -44,10 +44,10 @@ export type KeyQuestion =
   | { readonly ask: 'team'; readonly name: string }
   | { readonly ask: 'prices' }
   | { readonly ask: 'audit'; readonly search: ChangeSearch }
-  /** Adds an entry about a change that is not stored here, such as a purge of response caches. */
+  /** Adds an audit entry about a change that the store of keys does not hold, such as a purge of response caches. */
   | { readonly ask: 'note'; readonly entry: AuditEntry }
   | { readonly ask: 'changeKey'; readonly name: string; readonly change: KeyAction; readonly by: AuditEntry['by'] }
-  /** Sets a price, or removes it with null. */
+  /** Sets the price of a model, or removes the price with null. */
   | {
       readonly ask: 'changePrice'
       readonly name: string

@@ -2,12 +2,12 @@ import type { SharedDetails } from './table/entry-text.ts'
 import { matcher } from './patterns.ts'
 import type { ReadyKey, Spender } from './ready-key.ts'
 
-/** The part of a key that other keys may have, too. */
+/** The details of a key that many keys may share, such as models, routes and teams. */
 export interface KeyProfile extends Pick<ReadyKey, 'isDisabled' | 'models' | 'routes'> {
   readonly shared: SharedDetails
-  /** The team of the key, its parent, and so on. */
+  /** The team of the key, the parent of that team, and so on. */
   readonly teams: readonly Spender[]
-  /** The memory that each key with this profile takes. */
+  /** The estimated memory of each key with this profile, in bytes. */
   readonly keyBytes: number
 }
 
@@ -32,7 +32,7 @@ export function isLimited({ limits, budgets }: Pick<Spender, 'limits' | 'budgets
   return limits !== undefined || budgets !== undefined
 }
 
-/** Measured, and rounded up. */
+/** The memory of a key without limits and budgets, in bytes: measured, and rounded up. */
 const KEY_BYTES = 1_000
-/** A limit or a budget as the claims of a key use it. */
+/** The memory of one limit or budget of a key, in bytes. */
 const SHARE_BYTES = 600

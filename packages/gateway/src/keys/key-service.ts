@@ -30,8 +30,9 @@ interface ServiceParts {
 }
 
 /**
- * Keeps the table of the workers like the store: keys, teams and prices are loaded when the store opens, and changes of other
- * gateways follow. Calls of `maintain`, `answer` and `close` must not overlap: the caller awaits each one.
+ * Keeps the table that workers read equal to the store of keys: keys, teams and prices are loaded when the store opens,
+ * and changes by other gateways follow. Calls of `maintain`, `answer` and `close` must not overlap: the caller awaits
+ * each one.
  */
 export class KeyService {
   readonly #parts: ServiceParts

@@ -5,7 +5,7 @@ import { KeyProblem } from './key-problem.ts'
 import { PRICE } from './table/key-table.ts'
 import { NO_ROOM, prepareAgain, type RegistryParts } from './registry-parts.ts'
 
-/** Changes prices in the store, and then in the table of the workers. */
+/** Changes a price in the store, and then in the table that workers read. */
 export class PriceRegistry {
   readonly #parts: RegistryParts
 
@@ -13,14 +13,17 @@ export class PriceRegistry {
     this.#parts = parts
   }
 
-  /** Fills the table from the store; throws when there is no room. */
+  /** Fills the table of the workers from the store; throws when the table has no room. */
   async load(): Promise<void> {
     const { store, table } = this.#parts
     for (const price of await store.prices()) if (!this.#publish(price)) throw new Error(NO_ROOM)
     table.pricesChanged()
   }
 
-  /** Takes over changes of other gateways; returns whether there was room for all. */
+  /**
+   * Writes price changes of other gateways to the table of the workers; returns whether the table had room for all of
+   * them.
+   */
   receive(prices: ReadonlyMap<string, StoredPrice | null>): boolean {
     for (const [name, price] of prices) if (price === null) this.#withdraw(name)
     const isPut = [...prices.values()].map((price) => price === null || this.#publish(price))
@@ -28,7 +31,7 @@ export class PriceRegistry {
     return isPut.every(Boolean)
   }
 
-  /** Sets a price, or removes it with null. */
+  /** Sets the price of a model, or removes the price with null. */
   change(name: string, price: ModelPriceConfig | null, by: string): Promise<StoredPrice | null> {
     return prepareAgain(this.#parts.store, (version) => this.#change(name, price, { by, version }))
   }
@@ -71,5 +74,5 @@ export class PriceRegistry {
   }
 }
 
-/** Workers read all of them after each change. */
+/** The largest number of prices in the store; workers read all prices after each change. */
 const MOST_PRICES = 1_000

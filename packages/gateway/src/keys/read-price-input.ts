@@ -1,7 +1,7 @@
 import { type ModelPriceConfig, modelPrice } from '../schema/fields/prices.ts'
 import { readEntry } from './read-key-input.ts'
 
-/** A price with its name in the store, or the reason why the input is none. */
+/** A price with its name in the store, or the problem when the input is not a price. */
 type PriceInput = { readonly name: string; readonly price: ModelPriceConfig } | { readonly problem: string }
 
 /** Reads a price in the form of the config. */
@@ -22,7 +22,10 @@ export function readPriceName(query: URLSearchParams): string | { readonly probl
   return model === '' ? { problem: 'model: expected the name of a model' } : nameOf(query.get('provider') ?? '', model)
 }
 
-/** Providers have no slashes and models may, so the first slash ends the provider. */
+/**
+ * Returns the name of a price, `provider/model`. The first slash ends the provider, because models may have slashes and
+ * providers may not.
+ */
 function nameOf(provider = '', model: string): string | { readonly problem: string } {
   if (provider === '*' || provider.includes('/')) return { problem: 'provider: expected a name such as `openai`' }
   const name = `${provider === '' ? '*' : provider}/${model}`

@@ -9,19 +9,23 @@ interface CachedKey extends FoundEntry {
 }
 
 /**
- * The keys of the store as one worker reads them. Keys that are used again soon, and profiles, are cached in a bounded number
- * of bytes. A key that is not cached costs a few microseconds more, and an unknown key never enters the cache.
+ * Reads the keys of the store in one worker. Keys that are used a second time soon, and key profiles, are cached in a
+ * bounded number of bytes. A key outside of the cache costs a few microseconds more, and an unknown key never enters
+ * the cache.
  */
 export class StoredKeys {
   readonly #table: KeyTable
   readonly #cached = new Map<number, CachedKey>()
-  /** Slots of keys that were read lately. With more keys in use than it has room for, a cache would hold only garbage. */
+  /**
+   * The slots of keys that were read recently. A key is cached on its second read, because a cache that is too small
+   * for the keys in use would produce garbage only.
+   */
   readonly #lately = new Int32Array(LATELY).fill(-1)
-  /** Profiles by their text. */
+  /** Key profiles by the text that they were read from. */
   readonly #profiles = new Map<string, KeyProfile>()
-  /** The memory of both. */
+  /** The estimated memory of the cached keys and profiles. */
   #bytes = 0
-  /** The version of the teams that both were read with. */
+  /** The version of the teams that the cached keys and profiles were read with. */
   #teams = 0
 
   constructor(buffer: SharedArrayBuffer) {
@@ -126,11 +130,11 @@ function keyOf({ id, name, owner, notBefore, expires }: OwnDetails, profile: Key
 
 /** A table that changes at every look is a bug; the key is unknown then. */
 const MOST_TRIES = 100
-/** The most memory of cached keys in one worker; about 3,000 keys with a limit and a budget. */
+/** The most memory of cached keys in one worker, in bytes; enough for about 3,000 keys with a limit and a budget. */
 const MOST_BYTES = 4 * 1024 * 1024
-/** More than the number of keys that the cache has room for. */
+/** The number of recently read slots, which is more than the keys that the cache has room for. */
 const LATELY = 4_096
-/** The memory of one character of a profile and its parsed form. */
+/** The memory of a profile for each character of its text, in bytes, including the parsed form. */
 const PARSED_BYTES = 8
 /** More than teams can be nested. */
 const MOST_LEVELS = 16

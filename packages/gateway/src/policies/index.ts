@@ -120,10 +120,13 @@ export type BackendPolicies = PoliciesOf<typeof backendPolicies>
 
 export type JoinedTraffic = JoinedOf<typeof trafficPolicies>
 
-/** Policies that run without an effect, next to the policies that hold: `shadow` in the block of a listener or a route. */
+/**
+ * The policies under `shadow` of a listener or a route, which run next to the enforced policies without an effect on
+ * requests.
+ */
 export type ShadowPolicies = Pick<TrafficPolicies, DecidingOf<typeof trafficPolicies>>
 export type FrontendShadows = Pick<FrontendPolicies, DecidingOf<typeof frontendPolicies>>
-/** The policies for connections of one attachment, with their shadows. */
+/** The policies for connections at one attachment point, with their shadow policies. */
 export type AttachedFrontend = FrontendPolicies & { shadow?: FrontendShadows }
-/** The traffic policies of one attachment, with their shadows. */
+/** The traffic policies at one attachment point, with their shadow policies. */
 export type AttachedTraffic = TrafficPolicies & { shadow?: ShadowPolicies }

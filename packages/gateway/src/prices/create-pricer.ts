@@ -27,9 +27,9 @@ export interface PricedProvider {
 type RowFinder = (names: readonly string[]) => PriceRow | null
 
 /**
- * Creates the function that prices the calls to one provider. `table` has the keys and prices of the store; null when the
- * gateway has no such store. Prices of the store take precedence. While they cannot be read, no price is known: another
- * price would be wrong.
+ * Creates the function that prices the calls to one provider. `table` holds the prices of the store; null when the
+ * gateway has no such store. Prices of the store take precedence over those of the config. While the store cannot be
+ * read, every price is unknown, because a price of the config may be wrong.
  */
 export function createPricer(
   settings: PriceSettings,

@@ -8,8 +8,8 @@ export class PriceList {
   readonly #patterns: readonly { readonly provider: string; readonly prefix: string; readonly row: PriceRow }[]
 
   /**
-   * `table` is the name of the list in records, or returns that of a row. The first of two rows for the same model takes
-   * precedence.
+   * `table` is the name of the price list in records, or a function that returns the name for the index of a price. The
+   * first of two prices for the same model takes precedence.
    */
   constructor(prices: readonly ModelPriceConfig[], table: string | ((index: number) => string)) {
     const patterns = []
@@ -36,7 +36,7 @@ export class PriceList {
   }
 }
 
-/** The length keeps apart names that are equal when joined. */
+/** The length separates provider and model, so that no two pairs have the same key. */
 function keyOf(provider: string, model: string): string {
   return `${provider.length}:${provider}${model}`
 }

@@ -2,7 +2,7 @@ import { KeyTable, PRICE } from '../keys/table/key-table.ts'
 import type { ModelPriceConfig } from '../schema/fields/prices.ts'
 import { PriceList } from './price-list.ts'
 
-/** The prices of the store as one worker reads them. */
+/** The prices of the store, as one worker has read them from shared memory. */
 class StoredPrices {
   readonly #table: KeyTable
   #changes: number | null = null
@@ -12,12 +12,12 @@ class StoredPrices {
     this.#table = new KeyTable(buffer)
   }
 
-  /** The prices; null while the store cannot be read. */
+  /** The list of prices; null while the store cannot be read. */
   get list(): PriceList | null {
     const changes = this.#table.prices
     if (changes === this.#changes) return this.#list
     const list = this.#table.hasPrices ? this.#read() : null
-    // A change while the prices were read makes the next call read them again.
+    // A price that changed during the read makes the next call read the prices again.
     if (changes === this.#table.prices) [this.#changes, this.#list] = [changes, list]
     return list
   }
@@ -37,7 +37,7 @@ interface PriceEntry {
   readonly changed: string
 }
 
-/** The prices of a table, which all providers of a worker share. */
+/** Returns the prices of a table, which all providers in a worker share. */
 export function storedPrices(table: SharedArrayBuffer): StoredPrices {
   const known = TABLES.get(table)
   if (known !== undefined) return known

@@ -29,8 +29,8 @@ export function claimBudgets(rx: Pick<RequestContext, 'spending'>, part: Spendin
 }
 
 /**
- * Returns the refusal by the budgets of a shadow, or null, at the first refusal or at the end of the request. The budgets
- * are reserved and spent as if the shadow held.
+ * Returns the refusal by the budgets of a shadow policy, or null: at the first refusal, otherwise at the end of the
+ * request. The budgets of the shadow are reserved and spent as if the policy were enforced.
  */
 export function claimForShadow(
   original: Pick<RequestContext, 'spending' | 'isOver' | 'llm'>,
@@ -42,7 +42,7 @@ export function claimForShadow(
   const shadow = new BudgetClaim(parts)
   shadow.add(part)
   if (original.isOver) {
-    // A shadow that waited for a slow one comes after the calls.
+    // The shadow policy waited for a slow one, and the request has ended meanwhile, so only its cost is left to count.
     shadow.finish(original)
     return null
   }
@@ -61,7 +61,7 @@ class BudgetClaim implements Spending {
   #expected: ((part: SpendingPart) => Usage) | null = null
   /** The amount for each budget if the provider charges the prompt alone. */
   #promptAmounts: number[] = []
-  /** The claims of shadows that are not decided; null without any. */
+  /** The budgets of shadow policies that have not decided yet; null without any. */
   #shadows: Map<Spending, (refusal: Decision) => void> | null = null
 
   constructor(parts: ClaimParts) {
@@ -109,7 +109,10 @@ class BudgetClaim implements Spending {
     return this.#spendings.length === 0 ? null : this.#refusalOf(this.#open().check())
   }
 
-  /** Asks the budgets of shadows, which the request does not wait for. A refused shadow spends nothing. */
+  /**
+   * Makes a call to the budgets of shadow policies, without a wait of the request. A refusal decides the shadow and
+   * ends its spending.
+   */
   #follow(ask: (shadow: Spending) => Decision | Promise<Decision>): void {
     for (const [shadow, decided] of this.#shadows ?? []) {
       const conclude = (refusal: Decision): void => {

@@ -13,7 +13,7 @@ export interface Reservation {
 type LimitUnit = 'requests' | 'tokens' | 'calls'
 
 interface SpendNumbers {
-  /** Returns the name in responses, logs and traces, which few requests need. */
+  /** Returns the name of the limit for responses, logs and traces; a function, because few requests need the name. */
   readonly name: () => string
   readonly unit: LimitUnit
   /** In the unit. */

@@ -1,25 +1,25 @@
 import { createCalendar, type Period, type PeriodUnit } from './calendar.ts'
 
-/** The period of a budget, as configs and keys have it. */
+/** The period of a budget, in the form of configs and keys. */
 interface BudgetPeriod {
   readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
-  /** Counts the last hour, day, 7 or 30 days in place of a period of the calendar. */
+  /** Whether the period is the last hour, day, 7 or 30 days instead of a period of the calendar. */
   readonly rolling?: boolean | undefined
   readonly timeZone?: string | undefined
 }
 
-/** The period of a budget, as stores count it. */
+/** The period of a budget, in the form that stores count by. */
 export interface CountedPeriod {
-  /** The period of a moment, in milliseconds since 1970. */
+  /** Returns the calendar period that contains a time, in milliseconds since 1970. */
   readonly periodAt: (now: number) => Period
-  /** The length of a part of a rolling period; null for other periods. */
+  /** The length of one part of a rolling period, in milliseconds; null for other periods. */
   readonly partMs: number | null
 }
 
-/** A rolling period is counted in parts. Each part counts until all of it is outside the period. */
+/** The number of parts in a rolling period. An amount counts until its whole part is outside the period. */
 export const PARTS = 24
 
-/** The end of a period that never ends, which dates and Redis can still express. */
+/** The end of the `Lifetime` period: the latest time that dates and Redis can both express. */
 export const NEVER = Date.UTC(9999, 11, 31)
 
 export function countedPeriod({ per, rolling = false, timeZone = 'UTC' }: BudgetPeriod): CountedPeriod {
@@ -28,12 +28,15 @@ export function countedPeriod({ per, rolling = false, timeZone = 'UTC' }: Budget
   return { periodAt: calendarOf(per, timeZone), partMs: null }
 }
 
-/** Budgets share calendars: the first search in a time zone takes half a millisecond, and each key may have a budget. */
+/**
+ * Returns a calendar, which budgets share: the first search in a time zone takes half a millisecond, and each key may
+ * have a budget.
+ */
 function calendarOf(unit: PeriodUnit, timeZone: string): (now: number) => Period {
   const name = `${unit}/${timeZone}`
   const known = calendars.get(name)
   if (known !== undefined) return known
-  // The case of names does not matter, so there are more spellings than time zones.
+  // Time zone names ignore case, so budgets may spell one time zone in many ways, and the number of calendars is limited.
   if (calendars.size >= MOST_CALENDARS) calendars.clear()
   const calendar = createCalendar(unit, timeZone)
   calendars.set(name, calendar)
@@ -43,12 +46,12 @@ function calendarOf(unit: PeriodUnit, timeZone: string): (now: number) => Period
 const calendars = new Map<string, (now: number) => Period>()
 const MOST_CALENDARS = 2_000
 
-/** Names a period in the ids of budgets: what was spent belongs to it. */
+/** Returns the name of a period for the ids of budgets; a budget with another period starts from zero. */
 export function periodId({ per, rolling = false, timeZone = 'UTC' }: BudgetPeriod): string {
   return per === 'Lifetime' ? per : rolling ? `rolling ${per}` : `${per}/${timeZone}`
 }
 
-/** The moment at which the part leaves its period. */
+/** Returns the time at which a part leaves its rolling period, in milliseconds since 1970. */
 export function partEnd(part: number, partMs: number): number {
   return (part + PARTS + 1) * partMs
 }

@@ -16,7 +16,7 @@ describe('the parts of a rolling period', () => {
       expires: fc.boolean(),
     })
     fc.assert(
-      // Words have 14 bits of the number of a part.
+      // Part numbers above 2 ** 14 are tested, because words store only the low 14 bits of the number.
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 0, max: 2 ** 15 }), (steps, first) => {
         const table = create()
         const spent: { slot: number; part: number; amount: number }[] = []

@@ -2,13 +2,16 @@ import { PARTS } from './budget-period.ts'
 import { amountOf, MOST_AMOUNT, PERIOD_MASK, periodOf, SET_BACK, wordOf } from './spend-word.ts'
 
 /**
- * The amounts that the slots of a `SpendTable` have spent in each part of a rolling period, in shared memory without
- * locks. The slot holds the sum. The thread that takes a part out, once it is outside the period, subtracts it from the
- * sum, and only one thread gets it.
+ * The amounts spent in each part of a rolling period, for the slots of a `SpendTable`, in shared memory without locks.
+ * The slot in the `SpendTable` holds the sum of its parts. A part that has left the period is taken out by one thread
+ * only, which subtracts the amount from the sum.
  */
 export class PartTable {
   readonly #words: BigUint64Array<SharedArrayBuffer>
-  /** The halves of the words. A table may have a million words, which are read every second. */
+  /**
+   * A view of the same memory as 32-bit halves, which are faster to read: a table may have a million words, which are
+   * read every second.
+   */
   readonly #halves: Int32Array<SharedArrayBuffer>
 
   constructor(buffer: SharedArrayBuffer) {
@@ -18,29 +21,29 @@ export class PartTable {
   }
 
   /**
-   * The size of the memory for a number of slots, for `KeyedTables`, whose memory has three words or more for each unit of
-   * size and a salt at its end.
+   * Returns the size of the memory for a number of slots, in the units of `KeyedTables`. A unit has three words or
+   * more, and the memory ends with a salt.
    */
   static size(slots: number): number {
     return Math.ceil((FIRST + slots * WIDTH) / 3)
   }
 
-  /** Adds to the part of a moment; returns an amount that was in its place, and is outside the period. */
+  /** Adds an amount to a part. Returns the old amount of the word when that amount belongs to a part outside the period. */
   add(slot: number, part: number, amount: number): number {
-    // Told first, so that no change is missed.
+    // The table is marked as used before the amount changes, so that no save misses the change.
     Atomics.store(this.#words, IS_USED, 1n)
     const at = FIRST + slot * WIDTH + (part % WIDTH)
     for (;;) {
       const before = Atomics.load(this.#words, at)
       const isOver = isOutside(before, part)
-      // A clock that was set back adds to the part that is there.
+      // When the clock was set back, the amount is added to the newer part in the word.
       const kept = isOver || before === 0n ? part : periodOf(before)
       const sum = Math.min((isOver ? 0 : amountOf(before)) + amount, MOST_AMOUNT)
       if (this.#swap(at, before, wordOf(kept, sum))) return isOver ? amountOf(before) : 0
     }
   }
 
-  /** Takes out what is outside the period, and returns the amount. */
+  /** Removes the parts outside the period, and returns the sum of their amounts. */
   expire(slot: number, part: number): number {
     let gone = 0
     const from = FIRST + slot * WIDTH
@@ -51,7 +54,7 @@ export class PartTable {
     return gone
   }
 
-  /** The oldest part in the period that has spent something; null when nothing was spent. */
+  /** Returns the number of the oldest part in the period with an amount; null when nothing was spent. */
   oldest(slot: number, part: number): number | null {
     let age: number | null = null
     const from = FIRST + slot * WIDTH
@@ -62,7 +65,7 @@ export class PartTable {
     return age === null ? null : part - age
   }
 
-  /** The words that are in use, as decimal texts. */
+  /** Returns the words in use as decimal strings. */
   save(): SavedParts {
     const words: [index: number, word: string][] = []
     if (Atomics.load(this.#words, IS_USED) === 0n) return { words }
@@ -74,7 +77,7 @@ export class PartTable {
     return { words }
   }
 
-  /** Fills new memory; called before any thread uses it. */
+  /** Writes saved words to new memory, before any thread uses the memory. */
   static restore(buffer: SharedArrayBuffer, { words }: SavedParts): void {
     const table = new PartTable(buffer)
     if (words.length > 0) table.#words[IS_USED] = 1n
@@ -86,14 +89,14 @@ export class PartTable {
   }
 }
 
-/** The amounts of a table as JSON. */
+/** The saved words of a table, as JSON. */
 export interface SavedParts {
   readonly words: readonly (readonly [index: number, word: string])[]
 }
 
-/** The parts of a period, and the one that has only begun to leave it. */
+/** The number of words for each slot: the parts of a period, and one part that has begun to leave the period. */
 const WIDTH = PARTS + 1
-/** The word that is 1 once something was spent: an unused table is not read through. */
+/** The index of the word that is 1 once anything was spent; an unused table is not searched. */
 const IS_USED = 0
 const FIRST = 1
 const SALT_BYTES = 16
@@ -102,7 +105,7 @@ function isOutside(word: bigint, part: number): boolean {
   return word !== 0n && ageOf(word, part) > PARTS
 }
 
-/** The number of parts since that of the word; 0 for a clock that was set back a little. */
+/** Returns the number of parts between the word's part and the given part; 0 when the clock was set back a little. */
 function ageOf(word: bigint, part: number): number {
   const age = (part - periodOf(word)) & PERIOD_MASK
   return age > PERIOD_MASK - SET_BACK ? 0 : age

@@ -28,7 +28,7 @@ test('a save that knows the last one saves the same as one that knows nothing', 
           leases.push({ lease, slot, period: taken, amount })
         } else if (kind === 'settle') {
           const held = leases.pop()
-          // A call may cost as much as was reserved, so that its slot keeps its word.
+          // A call that costs exactly its reservation leaves the word of its slot unchanged, which `save` has to notice.
           if (held !== undefined && table.close(held.lease)) {
             table.change(held.slot, held.period, (amount % 2) * -held.amount)
           }

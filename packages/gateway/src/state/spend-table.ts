@@ -149,13 +149,14 @@ export class SpendTable {
   }
 
   /**
-   * The spent amounts, without those that are only reserved, as plain data. Writing big integers as text is slow, so `known`
-   * keeps the slots of the last call, for the next one.
+   * Returns the spent amounts, without reserved amounts, as plain data. Writing big integers as text is slow, so
+   * `known` caches the texts of the slots for the next call.
    */
   save(known: Map<number, KnownSlot> = new Map()): SavedSpending {
     const used: number[] = []
     const words: bigint[] = []
-    // Most slots are free, and a load of a big integer for each of them would cost more than the rest.
+    // Slots are read as 32-bit halves first, because most slots are free, and reading a big integer for each slot would
+    // dominate the cost.
     const halves = new Uint32Array(this.#words.buffer, 0, this.#words.length * 2)
     for (let slot = 0; slot < this.#slots; slot++) {
       const at = (this.#slotAt(slot) + 1) * 2
@@ -183,7 +184,7 @@ export class SpendTable {
     return { salt: this.#salt, slots }
   }
 
-  /** The reserved amounts, with their periods, by slot. */
+  /** Returns the reserved amounts by slot, each as a word with its period. */
   #heldBySlot(): Map<number, bigint[]> {
     const held = new Map<number, bigint[]>()
     for (let lease = 0; lease < LEASES; lease++) {
@@ -253,7 +254,7 @@ export interface KnownSlot {
   readonly saved: SavedSlot
 }
 
-/** The word of a slot without the amounts that are only reserved. */
+/** Returns the word of a slot without its reserved amounts. */
 function withoutLeases(word: bigint, leases: readonly bigint[]): bigint {
   const period = periodOf(word)
   const held = leases.reduce((sum, lease) => sum + (periodOf(lease) === period ? amountOf(lease) : 0), 0)

@@ -1,10 +1,10 @@
-// A word of shared memory with an amount and the period that it counts in, which one compare-and-swap changes together.
+// A spend word is a 64-bit word of shared memory with an amount and its period, so that one compare-and-swap changes both.
 
 /** The largest amount of a budget. */
 export const MOST_AMOUNT = 2 ** 50 - 1
-/** Words have the low bits of the number of a period. */
+/** The mask of a period number's low bits, which are the bits that a word stores. */
 export const PERIOD_MASK = 2 ** 14 - 1
-/** The number of periods that a clock may be set back. */
+/** The largest number of periods that the clock may be set back. */
 export const SET_BACK = 2
 
 const AMOUNT_BITS = 50n

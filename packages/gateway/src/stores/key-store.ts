@@ -17,7 +17,7 @@ export interface KeyBudget {
   readonly usd?: number
   readonly tokens?: number
   readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
-  /** Counts the last hour, day, 7 days or 30 days in place of a period of the calendar. */
+  /** Whether the period is the last hour, day, 7 days or 30 days instead of a period of the calendar. */
   readonly rolling?: boolean
   readonly timeZone?: string
 }
@@ -79,11 +79,11 @@ export interface StoredTeam {
   readonly changed: string
 }
 
-/** A price that takes precedence over those of the config. */
+/** The price of a model in the store, which takes precedence over prices of the config. */
 export interface StoredPrice {
-  /** The provider, or `*`, a slash, and the model. */
+  /** The provider or `*`, then a slash and the model. */
   readonly name: string
-  /** The price as the config has it once it is read. */
+  /** The price in the form that the config has after parsing. */
   readonly price: ModelPriceConfig
   readonly changed: string
 }
@@ -106,7 +106,10 @@ export interface NumberedAuditEntry extends AuditEntry {
   readonly id: number
 }
 
-/** A change of one key, one team or one price. Changes that are not stored here, with the kind `cache`, have an audit entry alone. */
+/**
+ * A change of one key, one team or one price. A change of kind `cache` has an audit entry only, because the store of
+ * keys holds nothing of it.
+ */
 export type KeyStoreChange =
   | {
       readonly kind: 'key'

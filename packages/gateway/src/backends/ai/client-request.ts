@@ -33,13 +33,13 @@ export function createRouteTypes(
   const find = (path: string): RouteType | undefined => ends.find(([end]) => path.endsWith(end))?.[1]
   return (path) => find(path) ?? (RESOURCE.test(path) ? batchesOr(find(path.replace(RESOURCE, '$1'))) : otherwise)
 
-  /** One file or batch has the type of the path of all of them. */
+  /** The path of a single file or batch has the route type of the list's path. */
   function batchesOr(type: RouteType | undefined): RouteType | null {
     return type === 'Batches' ? type : otherwise
   }
 }
 
-/** The path of one file or batch. */
+/** Matches the path of a single file or batch. */
 const RESOURCE = /(\/(?:files|batches))\/[^/]+(?:\/(?:content|cancel|results))?$/
 
 /**

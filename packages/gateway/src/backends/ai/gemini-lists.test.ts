@@ -4,7 +4,7 @@ import { request } from '../../testing/client.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
-/** Streams of Google's API as one JSON list, of clients and of providers. */
+/** Tests for streams in the form of one JSON list, as Google's API sends them: to clients, and from providers. */
 
 const PATH = '/v1beta/models/gemini-2.5-flash:streamGenerateContent'
 const asked = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] })
@@ -62,7 +62,7 @@ async function setUp(t: TestContext, handler: OriginHandler, { provider = 'gemin
   return { origin, gateway, post }
 }
 
-/** Log, metric and record have the fault of a response with status 200. */
+/** Checks that the log line, the metric and the record of a request report the fault of a response with status 200. */
 async function failed(gateway: Awaited<ReturnType<typeof useGateway>>, code: string): Promise<void> {
   await gateway.finished(1)
   const { reason } = JSON.parse(gateway.lines[0] ?? '{}') as { reason?: string }

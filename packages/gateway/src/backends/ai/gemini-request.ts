@@ -49,17 +49,17 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Whether a client wants its stream as one JSON list, which is what Google's API sends unless it is asked for events. */
+/** Whether a client asks for a stream as one JSON list, which Google's API sends unless the request asks for events. */
 export function asksForList(target: string): boolean {
   return !formsOf(target).includes('sse')
 }
 
-/** The first form of responses that the gateway does not write; null when there is none. */
+/** Returns the first requested response format that the gateway cannot write; null when it can write all of them. */
 function unknownForm(target: string): string | null {
   return formsOf(target).find((form) => form !== 'sse' && form !== 'json') ?? null
 }
 
-/** The forms that the query asks for. Options may follow, as in `json;enum-encoding=int`. */
+/** Returns the response formats in the query (`alt`), without options, as in `json;enum-encoding=int`. */
 function formsOf(target: string): string[] {
   const query = targetQuery(target)
   return [...parameterValues(query, 'alt'), ...parameterValues(query, '$alt')].map((form) =>

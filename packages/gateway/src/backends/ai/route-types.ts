@@ -5,7 +5,10 @@ import type { ModelOperation } from '../../records/llm-record.ts'
 interface RouteProperties {
   /** The operation in logs, metrics and records; null when only the provider knows it. */
   readonly operation: ModelOperation | null
-  /** The format of errors of the gateway itself: `list` depends on the client's library, `path` and `batch` on the path. */
+  /**
+   * The format of errors that the gateway itself writes. With `list` it depends on the client's library, with `path`
+   * and `batch` on the request's path.
+   */
   readonly errors: 'batch' | 'completions' | 'messages' | 'responses' | 'gemini' | 'rerank' | 'list' | 'path'
   /** The ends of paths that have this type when the config has no `routes`. */
   readonly ends: readonly string[]

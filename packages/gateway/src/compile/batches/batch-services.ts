@@ -7,14 +7,15 @@ import type { Env } from '../../pipeline/context/step.ts'
 import type { Pricer } from '../../records/llm-record.ts'
 import { Renewals } from '../../spending/renewals.ts'
 
-/** The services for files and batches of one backend. */
+/** Creates the services for files and batches of one backend. */
 export function batchServices(
   key: string,
   providers: readonly ReadyProvider[],
   { env, lease }: { env: Env; lease: (provider: ReadyProvider) => EndpointLease },
 ): BatchServices {
   const byName = new Map(providers.map((provider) => [provider.name, provider]))
-  // Only what has a price is charged once; the room for it is in the memory of all workers.
+  // Results are charged once only when a provider has prices; the amounts of charged lines need memory that all workers
+  // share.
   const isCharged = providers.some(({ batchPricer }) => batchPricer !== null) && ResultCharges.prepare(env.budgets())
   return {
     ids: new SealedIds(env.seal, key),
@@ -26,7 +27,7 @@ export function batchServices(
   }
 }
 
-/** Prices the calls of a batch: a part of the price of the same calls on their own. */
+/** Returns the function that prices the calls of a batch at a percentage of the regular price. */
 export function batchPricer(pricer: Pricer, percent: number): Pricer {
   return (call) => {
     const cost = pricer(call)

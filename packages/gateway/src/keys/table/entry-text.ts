@@ -9,7 +9,7 @@ import type {
   StoredTeam,
 } from '../../stores/key-store.ts'
 
-/** The details of a key or a team in the table: what workers need of it. */
+/** The details of a key or a team that workers need, as the table stores them. */
 export interface EntryDetails {
   readonly id: string
   readonly name: string
@@ -19,16 +19,19 @@ export interface EntryDetails {
   readonly team?: string
 }
 
-/** The details that keys hardly ever share. */
+/** The details of a key that other keys hardly ever share. */
 export interface OwnDetails extends Pick<KeyFields, 'owner' | 'notBefore' | 'expires'> {
   readonly id: string
   readonly name: string
 }
 
-/** The details that many keys share, so that workers read them once. */
+/** The details of a key that many keys share, so that workers parse them once. */
 export type SharedDetails = Omit<KeyFields, 'owner' | 'notBefore' | 'expires'>
 
-/** The text of a key in the table, under the hash of one of its secrets: its own details, and those that it may share, each in one line. */
+/**
+ * Returns the text of a key in the table: a line with the key's own details, and a line with the details that keys may
+ * share. The table finds the text by the hash of one of the key's secrets.
+ */
 export function keyText({ id, name, fields }: StoredKey, secret: KeySecret): string {
   const ends = [fields.expires, secret.expires].filter((end) => end !== undefined)
   const [end] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other))
@@ -57,7 +60,7 @@ export function priceHash(name: string): string {
   return hash('sha256', `price ${name}`)
 }
 
-/** JSON in which other characters than those of ASCII are escaped, because the table has one byte for each character. */
+/** Returns JSON that escapes all characters outside of ASCII, because the table has one byte for each character. */
 function asciiJson(value: object): string {
   return JSON.stringify(value).replace(
     /[^\0-\x7f]/g,

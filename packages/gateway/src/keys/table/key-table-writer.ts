@@ -65,7 +65,7 @@ export class KeyTableWriter {
     Atomics.add(this.#memory.words, TEAMS, 1)
   }
 
-  /** Makes workers read the prices again, which are all loaded. */
+  /** Marks the prices as loaded and makes workers read them again. */
   pricesChanged(): void {
     Atomics.add(this.#memory.words, PRICES, 1)
     Atomics.store(this.#memory.words, PRICES_LOADED, 1)
@@ -79,7 +79,7 @@ export class KeyTableWriter {
     return this.#count + entries <= this.#most && Math.floor(rest / blocks) + freed >= Math.max(1, entries)
   }
 
-  /** Adds an entry, or replaces its details, which are ASCII; false when there is no room. */
+  /** Adds an entry, or replaces the details of an entry. `details` is ASCII. Returns false when the table has no room. */
   put(kind: EntryKind, hash: string, details: string): boolean {
     const { words, blocks } = this.#memory
     const digest = Buffer.from(hash, 'hex')

@@ -109,7 +109,7 @@ export class KeyTable {
     return Atomics.load(this.#memory.words, TEAMS)
   }
 
-  /** Changes whenever a price does. */
+  /** The number of price changes; workers read the prices again when the number changes. */
   get prices(): number {
     return Atomics.load(this.#memory.words, PRICES)
   }
@@ -141,7 +141,10 @@ export class KeyTable {
     return null
   }
 
-  /** Reads the details of all entries of a kind. This looks at every slot, so it is for kinds that hardly ever change. */
+  /**
+   * Reads the details of all entries of a kind. The search visits every slot, so only kinds that hardly ever change use
+   * it.
+   */
   all(kind: EntryKind): string[] {
     const { words, slots } = this.#memory
     const texts: string[] = []
@@ -166,7 +169,7 @@ export class KeyTable {
     const { words } = this.#memory
     const at = slotAt(slot)
     const start = (words[at + BLOCK] ?? 0) * BLOCK_BYTES
-    // The writer may write at the same time. A decoder of UTF-8 would read twice, and may find two lengths.
+    // The writer may change the bytes meanwhile; a UTF-8 decoder would read them twice, and may find two lengths.
     const text = this.#texts.toString('latin1', start, start + (words[at + LENGTH] ?? 0))
     return this.#isCurrent(at, version) ? text : null
   }

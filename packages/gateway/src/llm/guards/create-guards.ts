@@ -17,7 +17,7 @@ import { createWebhookGuard } from './webhook/guard.ts'
 
 /** Resolves the services that guards call. */
 export interface GuardEnv<Policies> {
-  /** Records what guards of a shadow would do. */
+  /** Records the outcomes of shadow guards. */
   shadows: ShadowServices
   /** The backend with this key in the config. */
   backend(key: string): GuardTarget

@@ -16,26 +16,26 @@ import type { RequestContext } from '../../pipeline/context/request-context.ts'
 export interface PromptGuards {
   readonly request: RequestGuards | null
   readonly response: ResponseGuards | null
-  /** Guards of prompts that only report; null without any. */
+  /** The shadow guards, which only report; null without any. */
   readonly shadow: TriedGuards | null
 }
 
-/** Guards that only report what they would do. */
+/** Shadow guards: they judge prompts and responses, report what they would do, and do nothing else. */
 export interface TriedGuards {
-  /** Judges the body of a chat. */
+  /** Judges the chat messages in a request body. */
   body(rx: RequestContext, body: RequestBody, context: ExchangeContext): void
-  /** Judges texts of the user that are no chat. */
+  /** Judges the user's texts in a request that is not a chat. */
   texts(rx: RequestContext, texts: readonly string[], context: ExchangeContext): void
-  /** Returns the body of a response, which flows on as it is; a copy of it is judged at its end. */
+  /** Returns the body of the response, which is passed on unchanged; a copy of it is judged at its end. */
   answer(rx: RequestContext, answer: ArrivingAnswer, context: ExchangeContext): Source
 }
 
 /** The response of a provider, as it arrives. */
 export interface ArrivingAnswer {
   readonly body: Source
-  /** A larger response is not judged. */
+  /** The largest response, in bytes, that is judged. */
   readonly maxBytes: number
-  /** Returns the events of the whole response; null when it cannot be read. */
+  /** Returns the events of the whole response; null when the response cannot be read. */
   readonly decode: (bytes: Buffer) => readonly ChatEvent[] | null
 }
 

@@ -6,12 +6,12 @@ import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { ExchangeContext, GuardNote, GuardPhase, Rejection } from './guard.ts'
 import type { ArrivingAnswer, RequestBody, RequestGuards, ResponseGuards, TriedGuards } from './prompt-guards.ts'
 
-/** Guards that run next to a request, and only report what they would do with its prompt and its response. */
+/** Guards that judge the prompt and the response of a request in the background, and only report what they would do. */
 export class ShadowGuards implements TriedGuards {
   readonly #request: RequestGuards | null
   readonly #response: ResponseGuards | null
   readonly #services: ShadowServices
-  /** The requests that were judged: a failover does not judge the prompt again. */
+  /** The requests whose prompt was judged; after a failover, the prompt is not judged again. */
   readonly #judged = new WeakSet<RequestContext>()
 
   constructor(request: RequestGuards | null, response: ResponseGuards | null, services: ShadowServices) {
@@ -53,7 +53,7 @@ export class ShadowGuards implements TriedGuards {
     return new ObservedBody(body, {
       chunk(chunk) {
         size += chunk.length
-        // The next read may overwrite the chunk.
+        // The chunk is copied, because the next read of the socket may overwrite it.
         if (size <= maxBytes) chunks.push(Buffer.from(chunk))
       },
       over(isWhole) {

@@ -31,7 +31,7 @@ export function createTarget(
 ): (call: ProviderCall) => string | UnsupportedField {
   return (call) => {
     if (call.kind === 'raw') return rawTarget(call.clientTarget, pathPrefix)
-    // A model list is never at the path of chats, and neither are files.
+    // The fixed path is for chat calls only; model lists, files and batches have paths of their own.
     if (path !== undefined && call.kind !== 'models' && call.resource === undefined) return path
     const target = own(call)
     if (target === null) return rawTarget(call.clientTarget, pathPrefix)

@@ -74,7 +74,7 @@ export interface ProviderCall {
   stream: boolean
   /** The path and query that the client sent, after rewrites. */
   clientTarget: string
-  /** The path below that of all files or batches, such as `/file-1/content`. */
+  /** The part of the path after `/files` or `/batches`, such as `/file-1/content`; absent for other calls. */
   resource?: string
 }
 

@@ -63,7 +63,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
         rx.scopeChallenge = insufficientScope
         return undefined
       }
-      // A shadow calls no identity provider: a registration would have an effect there.
+      // A shadow policy calls no identity provider, because the call might register a client.
       if (env.isShadow) return new Reply(200, { reason: 'DirectResponse' })
       if (rx.trace !== null) rx.trace.note({ code: 'oauth_discovery', document: discovery.document })
       if (discovery.document === 'registration') {

@@ -18,7 +18,7 @@ export interface Target {
   readonly name: string
   readonly transport: TargetTransport
   readonly judge: McpJudge
-  /** Tells a request what shadow rules would have decided about an item; null without such rules. */
+  /** Records the decision of shadow rules about an item with a request; null without shadow rules. */
   readonly shadow: ((rx: RequestContext, item: McpItem) => void) | null
   readonly limits: TargetLimits
   /** Whether the client's credentials are forwarded to the target, as `passthrough` in the config says. */

@@ -3,22 +3,22 @@ import type { PartTable } from '../../state/part-table.ts'
 import type { Lease, SpendTable } from '../../state/spend-table.ts'
 import { type Budget, LEASE_MS } from './budget-store.ts'
 
-/** The clocks of the accounts, and their randomness. */
+/** The clocks and the random numbers of the accounts. */
 export interface AccountParts {
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   clock(): number
-  /** Milliseconds of a clock that all workers share. */
+  /** Returns the milliseconds of a monotonic clock that all workers share. */
   monotonic(): number
   random(): number
 }
 
-/** The memory of a budget. `parts` is null unless its period is rolling. */
+/** The shared memory of a budget. `parts` is null unless the budget has a rolling period. */
 export interface BudgetMemory {
   readonly table: SpendTable
   readonly parts: PartTable | null
 }
 
-/** The amount that a request has reserved of one budget. */
+/** The amount of one budget that a request has reserved. */
 export interface HeldAmount {
   readonly slot: number
   readonly period: number
@@ -26,14 +26,14 @@ export interface HeldAmount {
   amount: number
 }
 
-/** The amounts of one budget, by slot of its table. */
+/** The amounts of one budget by key, in the slots of a shared table. */
 export class BudgetAccounts {
   readonly #table: SpendTable
   readonly #rolling: RollingAmounts | null
   readonly #budget: Budget
   readonly #parts: AccountParts
   #sweptAt = -Infinity
-  /** The key of the last request with its slot: most budgets have one key. */
+  /** The key of the last request and its slot, cached because most budgets have one key. */
   #last: { readonly key: string; readonly slot: number | null } | null = null
 
   constructor(budget: Budget, { table, parts: partTable }: BudgetMemory, parts: AccountParts) {
@@ -55,7 +55,7 @@ export class BudgetAccounts {
     return this.#parts.clock()
   }
 
-  /** The end of the current period, or the time at which a rolling period has more room. */
+  /** Returns the end of the current period; for a rolling period, the time at which more of the budget is free. */
   end(slot: number): number {
     return this.#rolling?.end(slot) ?? this.#budget.periodAt(this.now).end
   }
@@ -66,17 +66,17 @@ export class BudgetAccounts {
     return this.#table.amount(slot, this.#period)
   }
 
-  /** The rest of the budget in the current period. */
+  /** Returns the amount of the budget that is left in the current period. */
   left(slot: number): number {
     return Math.max(0, this.#budget.amount - this.used(slot))
   }
 
-  /** Whether anything is left, once the reservations of threads that died are taken back. */
+  /** Whether any amount is left, after the return of reservations whose threads have died. */
   hasRest(slot: number): boolean {
     return this.left(slot) > 0 || (this.#sweep() && this.left(slot) > 0)
   }
 
-  /** Reserves an amount; null when less is left. */
+  /** Reserves an amount; null when less than the amount is left. */
   reserve(slot: number, amount: number): HeldAmount | null {
     const lease = this.#table.open(this.#parts.monotonic() + LEASE_MS)
     const period = this.#take(slot, amount)
@@ -94,30 +94,31 @@ export class BudgetAccounts {
     const more = amount - held.amount
     if (more > 0) this.#rolling?.expire(slot)
     if (more > 0 && !this.#table.grow(slot, period, more, this.#budget.amount)) return false
-    // A lease that has ended was taken back already.
+    // A lease that has ended needs no change, because its amount was returned.
     if (more < 0 && !this.renew(held)) return true
     held.amount = amount
-    // The lease is never for more than the slot has, so that a thread that dies gives nothing back twice.
+    // The lease is never larger than the amount in the slot, so that the end of a dead thread's lease returns no amount
+    // twice.
     if (lease !== null) this.#table.keep(lease, slot, period, amount)
     if (more < 0) this.#table.change(slot, period, more)
     return true
   }
 
-  /** Replaces a reservation by what the call has cost. */
+  /** Replaces a reservation by the cost of the call. */
   settle({ slot, period, lease, amount }: HeldAmount, spent: number): void {
     const isHeld = lease === null || this.#table.close(lease)
     this.#table.change(slot, period, isHeld ? spent - amount : spent)
     this.#rolling?.spend(slot, spent)
   }
 
-  /** Counts an amount that was not reserved. */
+  /** Counts a cost that was not reserved. */
   charge(slot: number, spent: number): void {
     if (spent <= 0) return
     this.#table.charge(slot, this.#period, spent)
     this.#rolling?.spend(slot, spent)
   }
 
-  /** Moves the end of the lease; false when the lease has ended. */
+  /** Extends the lease of a reservation; false when the lease has ended. */
   renew({ lease }: HeldAmount): boolean {
     return lease === null || this.#table.renew(lease, this.#parts.monotonic() + LEASE_MS)
   }
@@ -149,7 +150,10 @@ interface RollingMemory {
   readonly partMs: number
 }
 
-/** The amounts of a rolling period. The table has the sum of what is spent and reserved, the parts have what was spent when. */
+/**
+ * The amounts of a budget with a rolling period. The table holds the sum of spent and reserved amounts, and the parts
+ * hold the spent amounts by time.
+ */
 class RollingAmounts {
   readonly #memory: RollingMemory
   readonly #parts: AccountParts
@@ -159,17 +163,17 @@ class RollingAmounts {
     this.#parts = parts
   }
 
-  /** Counts an amount that the table has already. */
+  /** Adds an amount, which the sum in the table contains, to the current part. */
   spend(slot: number, amount: number): void {
     if (amount > 0) this.#subtract(slot, this.#memory.partTable.add(slot, this.#part, amount))
   }
 
-  /** Takes what is outside the period out of the sum. */
+  /** Subtracts the amounts of parts that have left the period from the sum in the table. */
   expire(slot: number): void {
     this.#subtract(slot, this.#memory.partTable.expire(slot, this.#part))
   }
 
-  /** The time at which the oldest part leaves the period; that of the current part when nothing was spent. */
+  /** Returns the time at which the oldest part leaves the period; the oldest is the current part when nothing was spent. */
   end(slot: number): number {
     const part = this.#part
     return partEnd(this.#memory.partTable.oldest(slot, part) ?? part, this.#memory.partMs)
@@ -184,6 +188,6 @@ class RollingAmounts {
   }
 }
 
-/** The sum of a rolling period is that of one period without an end. */
+/** The constant period number of rolling budgets in the table, whose sum never starts anew. */
 const ROLLING_PERIOD = 1
 const SWEEP_MS = 1_000

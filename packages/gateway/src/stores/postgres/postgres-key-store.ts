@@ -19,7 +19,10 @@ import type { PostgresSettings } from './postgres-settings.ts'
 interface OpenOptions {
   /** Aborting it ends the connection. */
   readonly signal: AbortSignal
-  /** Called soon after some gateway has changed a key, a team or a price; not for every change, and never after the connection ended. */
+  /**
+   * Called soon after a gateway has changed a key, a team or a price. Several changes may lead to one call, and there
+   * are no calls after the connection has ended.
+   */
   readonly changed: () => void
 }
 

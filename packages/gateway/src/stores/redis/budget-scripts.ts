@@ -34,8 +34,8 @@ export interface BudgetScripts {
   /** KEYS: pulse, then the shares. ARGV: id. */
   readonly renew: Script
   /**
-   * Several settlements. KEYS: for each one: done, then its shares. ARGV: for each one: id, number of shares, then for each
-   * share: spent, end, partMs.
+   * The script for several settlements. KEYS: for each settlement: done, then its shares. ARGV: for each settlement:
+   * id, number of shares, then for each share: spent, end, partMs.
    */
   readonly settle: Script
 }
@@ -100,7 +100,10 @@ local function sweep(share)
 end
 `
 
-/** Parts of rolling periods: `expire` takes out what is outside the period, `moreAt` is when the next part leaves it. */
+/**
+ * Lua functions for the parts of rolling periods: `expire` removes parts that have left the period, `moreAt` returns
+ * the time at which the next part leaves.
+ */
 const ROLLING = `
 local PARTS = ${PARTS}
 local function expire(share, partMs)

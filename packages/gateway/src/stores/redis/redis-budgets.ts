@@ -288,7 +288,7 @@ class RedisReservation implements BudgetReservation {
       const at = this.#store.shareKey(budget, key, number)
       if (budget.partMs === null) return { at, counter: this.#counterKey(budget, number), start, end, partMs: 0 }
       const partMs = budget.partMs
-      // Keys are counted by periods of the same length, because a counter that never ends would be full one day.
+      // The counter of keys starts anew after each period of the same length, because it would be full one day otherwise.
       const counter = this.#counterKey(budget, Math.floor(now / (partMs * PARTS)))
       return { at, counter, start, end: Math.floor(now) + partMs * (PARTS + 1), partMs }
     })
@@ -319,7 +319,7 @@ interface SharePeriod {
   readonly counter: string | null
   readonly start: number
   readonly end: number
-  /** The length of a part of a rolling period; 0 for other periods. */
+  /** The length of one part of a rolling period, in milliseconds; 0 for other periods. */
   readonly partMs: number
 }
 
@@ -329,7 +329,7 @@ function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 32)
 }
 
-/** The numbers of a list of texts; what is missing is 0. */
+/** Returns the numbers of a Redis reply; a missing value is 0. */
 function numbersOf(reply: RedisReply): number[] {
   return Array.isArray(reply) ? (reply as readonly RedisReply[]).map((value) => Number(value ?? 0)) : []
 }

@@ -26,7 +26,7 @@ export class HourlySums {
     )
   }
 
-  /** Adds entries that are new, in the transaction that stores them: one write for each group of the batch. */
+  /** Adds new entries in the transaction that stores them, with one write for each group of entries. */
   add(entries: readonly LedgerEntry[]): void {
     const sums = new Map<string, GroupSum>()
     for (const entry of entries) {
@@ -45,7 +45,10 @@ export class HourlySums {
   }
 }
 
-/** Whole dollars and the rest apart, because a sum of billionths may be more than a number can hold. */
+/**
+ * A sum of US dollars: whole dollars and billionths are separate, because a sum of billionths may exceed the safe
+ * integers.
+ */
 class Dollars {
   dollars = 0
   nanos = 0
@@ -56,7 +59,7 @@ class Dollars {
   }
 }
 
-/** The sum of some entries of one group. */
+/** The sums of the entries in one group. */
 class GroupSum {
   readonly #group: readonly (string | number)[]
   readonly #tokens = TOKENS.map(() => 0)
@@ -78,7 +81,7 @@ class GroupSum {
     this.#saved.add(savedNanoDollars ?? 0)
   }
 
-  /** In the order of `COLUMNS`. */
+  /** The values in the order of `COLUMNS`. */
   get values(): (string | number | null)[] {
     const counts = [this.#calls, this.#unpriced, ...this.#tokens]
     const { dollars, nanos } = this.#cost ?? { dollars: null, nanos: null }
@@ -91,7 +94,7 @@ function groupOf(entry: LedgerEntry): (string | number)[] {
   return [floorHour(at), key, team, route, requestedModel, model, provider, operation, status, basis, cache]
 }
 
-/** The fields of `TOKEN_COLUMNS`. */
+/** The fields of ledger entries, in the order of `TOKEN_COLUMNS`. */
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
 
 const COLUMNS = ['hour', ...GROUP_COLUMNS, 'calls', 'unpriced_calls', ...TOKEN_COLUMNS, ...COST_COLUMNS]

@@ -17,7 +17,10 @@ interface BudgetScene {
   readonly tooManyKeys: number
 }
 
-/** Far ahead, because Redis deletes keys whose time is over by its real clock, whatever the test says. */
+/**
+ * The time of the tests is far ahead, because Redis deletes expired keys by its real clock, not by the clock of the
+ * test.
+ */
 const NOON = Date.parse('2100-11-18T12:00:00Z')
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -209,7 +212,7 @@ export function describeBudgets(
             now += Math.round(hours * HOUR)
             await setClock(now)
             const asked = await ask(amount, { key, by: amount % 2 })
-            // Exact, up to the hour that is only partly over.
+            // Rolling budgets are exact except for the oldest hour, which may be partly outside the day.
             if (since(now - 25 * HOUR) + amount <= 100) assert.equal(asked.decision, null)
             if (since(now - 24 * HOUR) + amount > 100) assert.equal(asked.decision?.kind, 'exceeded')
             if (asked.decision !== null) continue

@@ -2,10 +2,13 @@ import { increase, type Registry } from './metrics.ts'
 
 type RehearsalKind = 'delay' | 'abort'
 
-/** Returns the counter of one rehearsal; `policy` is the key of the attachment that has the policy. */
+/**
+ * Returns the function that counts one more delay or abort of a rehearsal; `policy` is the key of the policy's
+ * attachment.
+ */
 export type CountRehearsals = (policy: string, kind: RehearsalKind) => () => void
 
-/** Counts requests that were delayed or aborted on purpose. */
+/** Creates the counter of requests that were delayed or aborted on purpose. */
 export function createRehearsalMetrics(registry: Registry): CountRehearsals {
   const { values } = registry
   return (policy, kind) => {

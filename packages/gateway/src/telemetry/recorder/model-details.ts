@@ -55,7 +55,7 @@ export class ModelDetails {
   }
 }
 
-/** Whether the call has no details besides names, numbers, its cost and one attempt. */
+/** Whether a model call has only names, numbers, a cost and one attempt to show. */
 function isPlain({ clientModel, modelChoice, cache, usage }: LlmRecord): boolean {
   return clientModel === '' && modelChoice === '' && cache === null && usage.calls === undefined
 }

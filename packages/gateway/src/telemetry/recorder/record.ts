@@ -278,22 +278,22 @@ export interface LedgerStoreView {
   readonly problem: string | null
 }
 
-/** The verification of a config before it went live. */
+/** The result of the tests and the back-test that a config ran before it went live. */
 export interface VerificationView {
-  /** In milliseconds since 1970. */
+  /** The time of the verification, in milliseconds since 1970. */
   readonly at: number
   readonly isVerified: boolean
   /** The number of tests that ran. */
   readonly tests: number
   /** The first tests that failed. */
   readonly failed: readonly { readonly test: string; readonly file: string; readonly line: number }[]
-  /** The first problem; null when the config was verified. */
+  /** The first problem of the verification; null when the config was verified. */
   readonly problem: string | null
-  /** The number of requests that the back-test decided again; null without a back-test. */
+  /** The number of recorded requests that the back-test decided again; null without a back-test. */
   readonly decided: number | null
-  /** Recorded requests that passed and would be refused now. */
+  /** The number of recorded requests that passed and that the new config would deny. */
   readonly newlyDenied: number
-  /** Recorded requests whose decision cannot be known. */
+  /** The number of recorded requests that the back-test could not decide. */
   readonly unknown: number
   readonly tookMs: number
 }
@@ -309,7 +309,7 @@ export interface GatewayState {
   readonly source: string
   /** Problems of the last reload, if it was rejected; empty when the active config is the one read last. */
   readonly problems: readonly StateProblem[]
-  /** The last verification; null when no config has `config.verify`. */
+  /** The last verification of a config; null when no config has `config.verify`. */
   readonly verification?: VerificationView | null
   readonly workers: number
   readonly restarts: number

@@ -45,7 +45,10 @@ export class Recorder {
   #before: { generation: number; since: number }[] = []
   /** Heads cost more than the rest of a record, so only the first notable requests of each second have them. */
   readonly #heads = new PerSecond(200)
-  /** Limits whole records of requests that a shadow would have denied, so that a strict shadow does not overwrite failures. */
+  /**
+   * Limits full records of requests that only a shadow policy would have denied, so that a strict shadow does not push
+   * records of failures out.
+   */
   readonly #shadowed = new PerSecond(20)
   /** Limits records of refused connections, so that a client that keeps connecting does not overwrite other records. */
   readonly #refused = new PerSecond(50)

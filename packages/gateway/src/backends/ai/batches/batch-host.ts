@@ -13,9 +13,9 @@ import type { ResultCharges } from './result-charges.ts'
 /** The services of a backend for files and batches. */
 export interface BatchServices {
   readonly ids: SealedIds
-  /** Null when nothing has a price or a budget. */
+  /** Charges the results of batches; null when nothing has a price or a budget. */
   readonly charges: ResultCharges | null
-  /** The provider with that name in the config, with a lease; null when the config has none. */
+  /** Returns the provider with this name in the config, with a lease; null when the config has no such provider. */
   choose(name: string): ChosenProvider | null
 }
 
@@ -28,13 +28,13 @@ export interface BatchHost {
   readonly services: BatchServices
   readonly calls: CallServices
   routeType(path: string): RouteType | null
-  /** The services of a call to a model; null when the request was refused. */
+  /** Returns the services of a call to a model; null when the request was refused. */
   servicesFor(request: ModelRequest): CallServices | null
   failoverCall(services: CallServices): FailoverCall
   readBody(use: (body: JsonBody) => void): void
   fail(failure: Failure): void
-  /** Sets what is cancelled with the request, until a call begins. */
+  /** Sets the call that is cancelled when the request ends, until a model call begins. */
   holds(call: UpstreamCall): void
-  /** Lets the handler of the response be another one. */
+  /** Wraps the handler that receives the response of the provider. */
   wrapHandler(wrap: (handler: UpstreamHandler) => UpstreamHandler): void
 }

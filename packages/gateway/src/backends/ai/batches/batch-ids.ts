@@ -10,22 +10,25 @@ export interface StoredResource {
   readonly id: string
   /** The name of the provider in the config. */
   readonly provider: string
-  /** The model of all requests, as the client named it. */
+  /** The model of all requests of the file, as the client named the model. */
   readonly model: string
   /** See `ownerOf`. */
   readonly owner: string
-  /** When the provider created the batch, in seconds since 1970; 0 for a file of requests. */
+  /** The time at which the provider created the batch, in seconds since 1970; 0 for a file of requests. */
   readonly createdAt: number
   /** The estimated tokens of all requests of a file. */
   readonly expected: { readonly input: number; readonly output: number }
 }
 
-/** Writes the ids that clients get: encrypted, so that only the gateway knows what they name, and for whom. */
+/**
+ * Writes the ids of files and batches that clients get. The ids are encrypted, so that only the gateway can read the
+ * provider's id and the owner.
+ */
 export class SealedIds {
   readonly #seal: () => Seal
   readonly #backend: string
 
-  /** `backend` is the key of the backend: ids of other backends are unknown. */
+  /** `backend` is the key of the backend; ids that another backend has written are unknown. */
   constructor(seal: () => Seal, backend: string) {
     this.#seal = seal
     this.#backend = backend
@@ -56,7 +59,7 @@ export class SealedIds {
     return null
   }
 
-  /** Identifies a resource without telling its id; the same in every gateway. */
+  /** Returns a digest that identifies a file or batch without its id, and is the same in every gateway. */
   digest({ provider, id }: StoredResource): string {
     return hash('sha256', JSON.stringify([this.#backend, provider, id]), 'base64url').slice(0, 22)
   }

@@ -16,20 +16,20 @@ export interface BatchLine {
   readonly body: JsonObject
 }
 
-/** The type of the calls that a batch may have. */
+/** The types of model calls that a batch may contain. */
 export type BatchCallType = 'Completions' | 'Responses' | 'Embeddings' | 'Moderations'
 
-/** Why a file is refused. */
+/** The reason why a file is refused. */
 export type LineRefusal = UnsupportedField | Rejection
 
-/** The rules of the requests of one file. */
+/** The rules that each request of a file must follow. */
 interface LineRules {
   readonly first: Pick<BatchLine, 'url' | 'model'>
   /** The edits of the provider's policy. */
   readonly edit: (body: JsonObject) => EditedRequest
-  /** Null without guards. */
+  /** Checks the body of a request with the guards; null without guards. */
   readonly guard: ((body: JsonObject) => GuardOutcome | Promise<GuardOutcome>) | null
-  /** Called with each request that is accepted, before edits. */
+  /** Called with the body of each accepted request, before edits change the body. */
   readonly accepted: (body: JsonObject) => void
 }
 
@@ -91,11 +91,11 @@ export function createLineCheck(rules: LineRules): LineCheck<LineRefusal> {
 function written({ json }: BatchLine, { edits, body: before }: EditedRequest, after: JsonObject): Buffer {
   if (joinEdits(edits, masksOf(before, after)).size === 0) return json.bytes
   const spliced = spliceJson(json, new Map<string, Json>([['body', after]]))
-  // A line is a line, whatever blanks surrounded the object.
+  // The splice may drop the line break at the end of the line.
   return spliced.at(-1) === LF ? spliced : Buffer.concat([spliced, LINE_BREAK])
 }
 
-/** The body with all digits of numbers that a double cannot represent. */
+/** Returns the body with the exact digits of numbers that a double cannot represent. */
 function exactBody({ json, body }: BatchLine): JsonObject {
   const text = json.bytes.toString('utf8')
   const exact = hasLargeNumber(text) ? parseExactObject(text)?.body : undefined
@@ -110,7 +110,7 @@ function atLine(number: number, field: string, message: string): UnsupportedFiel
   return new UnsupportedField('file', `line ${number} ${field}${message}`)
 }
 
-/** Clients choose the names of models. */
+/** Shortens a text for a message, because clients choose the names of models. */
 function shortened(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text
 }

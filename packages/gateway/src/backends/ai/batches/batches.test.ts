@@ -229,7 +229,7 @@ describe('the results of a batch', () => {
     const { batch } = await createBatch(sdk, THREE)
     for (let turn = 0; turn < 3; turn++) await (await sdk.files.content(batch.output_file_id ?? '')).text()
     await gateway.finished(6)
-    // 300 tokens in and 30 out cost 0.006 dollars, and half of that in a batch.
+    // 300 input tokens and 30 output tokens cost 0.006 dollars, and half of that in a batch.
     const costs = lines().map((line) => line['portico.ai.cost_usd'])
     assert.deepEqual(costs.slice(-3), [0.003, 0, 0])
     const line = lines()[3] ?? {}
@@ -261,7 +261,7 @@ describe('the results of a batch', () => {
     const budget = { limits: [{ name: 'team', usd: 0.009, per: 'Day' }] }
     const { client, gateway } = await useBatches(t, { port: provider.port, policies: { budget }, backend: { prices } })
     const sdk = client('ann')
-    // Three requests may have 150 tokens of output, which is 0.0075 dollars in a batch.
+    // Three requests may have 150 output tokens, which cost 0.0075 dollars in a batch.
     const { batch } = await createBatch(sdk, THREE)
     const { batch: second } = await createBatch(sdk, THREE)
     await (await sdk.files.content(batch.output_file_id ?? '')).text()

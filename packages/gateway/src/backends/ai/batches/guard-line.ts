@@ -6,7 +6,10 @@ import type { FailoverCall } from '../failover-call.ts'
 import type { BatchHost } from './batch-host.ts'
 import type { BatchCallType, GuardOutcome } from './batch-line.ts'
 
-/** Creates the function that guards the requests of a file as if each were sent on its own. */
+/**
+ * Creates the function that runs the guards on each request of a batch file, as if the client had sent each request on
+ * its own.
+ */
 export function createLineGuard(
   guards: RequestGuards,
   type: BatchCallType | 'Messages',

@@ -1,28 +1,28 @@
-/** The outcome of a check: the bytes of the line as they are sent, or the reason why the file ends here. */
+/** The outcome of a check of one line: the bytes to send, or the refusal that ends the file at this line. */
 export type LineOutcome<Refusal> = { readonly bytes: Buffer } | { readonly refusal: Refusal }
 
 export type LineCheck<Refusal> = (line: Buffer, number: number) => LineOutcome<Refusal> | Promise<LineOutcome<Refusal>>
 
 interface QueueParts<Refusal> {
-  /** Receives bytes in order. `line` is the number of the line; 0 for other bytes. */
+  /** Receives bytes in order. `line` is the number of the line; 0 for bytes that are no line. */
   write(bytes: Buffer, line: number): void
   refused(refusal: Refusal): void
   failed(error: unknown): void
-  /** Called when nothing waits any more, after something did. */
+  /** Called when the queue has become empty. */
   drained(): void
 }
 
 interface Piece {
-  /** Null while the line is checked. */
+  /** The bytes to write; null while the line is checked. */
   bytes: Buffer | null
   readonly line: Buffer | null
   readonly number: number
   isChecked: boolean
 }
 
-/** Keeps lines in order while checks, some at a time, wait for services. */
+/** Keeps the lines of a file in order while several lines are checked at once, because checks may wait for services. */
 export class LineQueue<Refusal> {
-  /** Null until lines can be checked; nothing is written before. */
+  /** The check of lines; null until lines can be checked. The queue writes nothing before. */
   check: LineCheck<Refusal> | null = null
   readonly #parts: QueueParts<Refusal>
   readonly #pieces: Piece[] = []

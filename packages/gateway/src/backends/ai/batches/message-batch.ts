@@ -115,7 +115,7 @@ function written({ json }: MessageBatch, requests: readonly { id: string; body: 
   return Buffer.from(JSON.stringify({ ...json.value, requests: listed }))
 }
 
-/** Clients choose the names of models. */
+/** Quotes and shortens a text for a message, because clients choose the names of models. */
 function shortened(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
 }

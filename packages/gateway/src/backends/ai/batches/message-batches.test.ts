@@ -15,7 +15,7 @@ interface BatchRequest {
   readonly params: { readonly model: string }
 }
 
-/** A server with message batches as Anthropic has them, which keeps what it was sent. */
+/** A provider with message batches in Anthropic's format, which records the requests that it receives. */
 async function useProvider(t: TestContext) {
   const calls: string[] = []
   const bodies: string[] = []
@@ -62,7 +62,10 @@ function json(response: ServerResponse, body: object, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Each request has 100 tokens in and 10 out, and the last one has failed. */
+/**
+ * Returns results in which each request used 100 input tokens and 10 output tokens, except for the last one, which
+ * failed.
+ */
 function resultsOf(requests: readonly BatchRequest[]): string {
   return requests
     .map(({ custom_id, params }, index) => {
@@ -198,7 +201,7 @@ describe('message batches', () => {
     await resultsIn(sdk, id)
     await gateway.finished(5)
     const costs = lines().map((line) => [line['portico.ai.cost_usd'], line['gen_ai.usage.input_tokens']])
-    // Each response costs 0.1 + 0.1 dollars on its own.
+    // Each response costs 0.2 dollars outside of a batch: 0.1 for its input and 0.1 for its output.
     assert.deepEqual(costs[0]?.[0] ?? 0, 0)
     assert.deepEqual(costs[2], [0.2, 200])
     assert.deepEqual([costs[4]?.[0] ?? 0, costs[4]?.[1] ?? 0], [0, 0])

@@ -89,15 +89,15 @@ function create(host: BatchHost, batch: MessageBatch): void {
   call.start(new ResourceCall(call, { format, requestFor }))
 }
 
-/** The batch as the client gets it: with an id that only this owner can use, and the results at the gateway. */
+/** Returns the batch with an id that only its owner can use, and with the URL of the results at the gateway. */
 function sealed({ rx, services }: BatchHost, known: StoredResource, answer: JsonObject): JsonObject | null {
   const own = textAt(answer, 'id')
   if (own === undefined) return null
-  // The usage of a batch is charged with its results.
+  // The request that reads a batch is not charged; the request that fetches the results is.
   if (rx.llm !== null) rx.llm.usage = { input: 0, output: 0 }
   const id = services.ids.write({ ...known, id: own }, 'msgbatch_')
   const hasResults = typeof answer.results_url === 'string'
-  // Libraries add the address that they know the gateway by, which the gateway does not know for sure.
+  // The path alone is enough: client libraries add the address of the gateway, which the gateway does not know for sure.
   return { ...answer, id, ...(hasResults && { results_url: `/v1/messages/batches/${id}/results` }) }
 }
 

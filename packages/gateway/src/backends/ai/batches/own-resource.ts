@@ -8,7 +8,7 @@ import type { StoredResource } from './batch-ids.ts'
 import { ownerOf } from './owner.ts'
 import { ResourceCall, type ResourceRequest } from './resource-call.ts'
 
-/** Finds the resource of an id. One that does not exist, and one of another owner, look the same. */
+/** Calls `use` with the file or batch of an id. An id that does not exist and an id of another owner get the same error. */
 export function withResource(
   host: BatchHost,
   { id, kinds }: { id: string; kinds: readonly StoredResource['kind'][] },
@@ -47,7 +47,7 @@ function withoutCalls({ vendor }: ReadyProvider): UnsupportedField {
   return new UnsupportedField('path', `${vendor.name} has no such files and batches`)
 }
 
-/** Batches have prices of their own. */
+/** Returns the selection of a single provider, with its prices of batches. */
 function onlyProvider({ provider, lease }: ChosenProvider) {
   const chosen = { provider: { ...provider, pricer: provider.batchPricer }, lease }
   return { count: 1, next: (tried: ReadonlySet<ReadyProvider>) => (tried.size === 0 ? chosen : null) }

@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../../pipeline/context/request-context.ts'
 
 /**
- * The owner of the files and batches of a client: the team of its API key, the key, the user, or the subject of its
- * token. All clients without an identity are one owner.
+ * Returns the owner of a client's files and batches: the team of its API key, else the key, the user, or the subject of
+ * its token. All clients without an identity are one owner.
  */
 export function ownerOf({ apiKey, apiKeyName, basicAuth, jwt }: RequestContext): string {
   const team = apiKey?.['team']

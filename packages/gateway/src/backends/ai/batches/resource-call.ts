@@ -10,23 +10,23 @@ import type { FailoverCall, ModelCall } from '../failover-call.ts'
 import { noteJob } from '../jobs/pass-answer.ts'
 import type { ReadyProvider } from '../provider.ts'
 
-/** A request for files or batches, as one provider gets it. */
+/** A request about files or batches to one provider. */
 export interface ResourceRequest {
   readonly kind: 'files' | 'batches'
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** The path after that of all files or batches, with the query: `/file-1/content`. */
+  /** The part of the path after `/files` or `/batches`, with the query: `/file-1/content`. */
   readonly resource: string
-  /** Empty when the request is for no model. */
+  /** The model of the requests; empty when the request is for no model. */
   readonly model: string
-  /** Null without a body. */
+  /** The body of the request; null without a body. */
   readonly body: { readonly source: Source; readonly contentType: string } | null
   /** Returns the response for the client; null when the response of the provider cannot be read. */
   read(answer: JsonObject): JsonObject | null
-  /** Takes over a successful response; in place of `read`. */
+  /** Handles a successful response in place of `read`. */
   readonly pass?: (response: UpstreamResponse) => void
 }
 
-/** A request, or why the client's request is refused. */
+/** The request to the provider, or the reason why the client's request is refused. */
 type PreparedRequest = ResourceRequest | UnsupportedField | Rejection
 
 interface ResourceParts {
@@ -103,7 +103,10 @@ export class ResourceCall implements ModelCall {
   }
 }
 
-/** Headers that describe the client's body, or ask for a part of the response: results are counted as a whole. */
+/**
+ * Client headers that are not forwarded: headers that describe the client's body, and headers that ask for a part of
+ * the response, because results are counted as a whole.
+ */
 const OWN_HEADERS = [
   ...['content-length', 'content-encoding', 'content-type', 'accept-encoding'],
   ...['range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],

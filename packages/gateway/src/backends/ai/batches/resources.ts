@@ -100,14 +100,14 @@ function batchRequest(
     body:
       body === null ? null : { source: sourceOf(Buffer.from(JSON.stringify(body))), contentType: 'application/json' },
     read(answer) {
-      // The usage of a batch is charged with its results.
+      // The request that reads a batch is not charged; the request that fetches the results is.
       if (rx.llm !== null) rx.llm.usage = { input: 0, output: 0 }
       return sealedBatch(host, { ...known, provider: provider.name }, answer)
     },
   }
 }
 
-/** The batch as the client gets it: each id is one that only this owner can use. */
+/** Returns the batch with ids that only its owner can use, in place of the provider's ids. */
 function sealedBatch({ services }: BatchHost, known: StoredResource, answer: JsonObject): JsonObject | null {
   const id = textAt(answer, 'id')
   if (id === undefined) return null

@@ -4,13 +4,13 @@ import { type LineCheck, LineQueue } from './line-queue.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 interface ResultParts {
-  /** Null when lines pass unchanged. */
+  /** Checks each line of the results; null when lines pass unchanged. */
   readonly check: LineCheck<Error> | null
-  /** The longest line, in bytes: results with a longer one end before it. */
+  /** The longest line, in bytes; the results break off before a longer line. */
   readonly maxLine: number
   /** Called with each line that the client gets. */
   line(line: Buffer, number: number): void
-  /** Called once: `lines` were passed on, all of them when `isWhole`. */
+  /** Called once, at the end of the results: `lines` lines were passed on, which are all lines when `isWhole`. */
   over(lines: number, isWhole: boolean, cause: Error | null): void
 }
 

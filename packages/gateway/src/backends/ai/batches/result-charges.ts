@@ -2,23 +2,24 @@ import type { Renewals } from '../../../spending/renewals.ts'
 import type { Budget, BudgetBalance, BudgetDecision, BudgetStore } from '../../../stores/budgets/budget-store.ts'
 import { nowOrLater } from '../../../pipeline/call/follow.ts'
 
-/** The part of the results of a batch that this fetch charges. */
+/** The lines of a batch's results that one fetch of the results charges. */
 export interface ResultCharge {
-  /** The lines that were charged before. */
+  /** The number of lines that earlier fetches have charged. */
   readonly from: number
-  /** Whether all lines were charged before, so that this fetch charges nothing. */
+  /** Whether earlier fetches have charged all lines, so that this fetch charges nothing. */
   readonly isComplete: boolean
-  /** Ends the fetch: `lines` were read, all of them when `isWhole`. */
+  /** Ends the fetch: `lines` lines were read, which are all lines when `isWhole`. */
   settle(lines: number, isWhole: boolean): void
 }
 
-/** `busy` while another client fetches the same results; `unavailable` when the store does not answer. */
+/** `busy` while another request fetches the same results; `unavailable` when the store does not answer. */
 type ChargeDecision = ResultCharge | 'busy' | 'unavailable'
 
 /**
- * Lets each line of the results of batches be charged once, whoever fetches them how often. The lines that were charged
- * are an amount in the store of budgets, so all workers know them, and all gateways that share the store. A fetch holds
- * the results with a lease: what a process that dies has not settled is charged by the next fetch.
+ * Charges each line of a batch's results once, although clients may fetch the results often. The number of charged
+ * lines is an amount in the store of budgets, so all workers know the number, and all gateways that share the store. A
+ * fetch reserves the amount with a lease: when its process dies, the next fetch charges the lines that were not
+ * settled.
  */
 export class ResultCharges {
   readonly #store: BudgetStore
@@ -29,7 +30,10 @@ export class ResultCharges {
     this.#renewals = renewals
   }
 
-  /** Makes room for the results; called when the config is loaded. */
+  /**
+   * Reserves memory in the store for the charges of results; called when the config is loaded. Returns false when there
+   * is no room.
+   */
   static prepare(store: BudgetStore): boolean {
     return store.prepare(ROOM)
   }
@@ -51,7 +55,7 @@ export class ResultCharges {
     return nowOrLater(reservation.reserve([ALL - used]), (decision: BudgetDecision): ChargeDecision => {
       if (decision?.kind === 'exceeded') return 'busy'
       if (decision?.kind === 'unavailable') return 'unavailable'
-      // Without room for another batch, results are rather charged twice than never.
+      // The store has no room for another batch, so the results are charged now, at the risk of a second charge.
       if (decision !== null) return { from: 0, isComplete: false, settle() {} }
       this.#renewals.add(reservation)
       return {
@@ -66,7 +70,7 @@ export class ResultCharges {
   }
 }
 
-/** The budget of the lines of one batch. Its period is longer than providers keep results. */
+/** Returns the budget whose amount is the charged lines of one batch. Its period is longer than providers keep results. */
 function budgetOf(createdAt: number): Budget {
   return {
     ...ROOM,
@@ -81,8 +85,8 @@ function budgetOf(createdAt: number): Budget {
 }
 
 const ROOM = { id: 'batches/budget/results', maxKeys: 16_384, partMs: null }
-/** More than a file has lines; held by a fetch. */
+/** The amount that a fetch reserves, which is more than the lines of any file. */
 const ALL = 2 ** 40
-/** The amount of results that were charged completely. */
+/** The amount that says that all lines of the results were charged. */
 const COMPLETE = ALL - 1
 const PERIOD_MS = 60 * 24 * 3_600_000

@@ -4,7 +4,10 @@ import { type JsonObject, parseJsonObject } from '@portico/http/json'
 import type { Cost } from '../../../records/cost.ts'
 import type { LlmRecord, Pricer } from '../../../records/llm-record.ts'
 
-/** Adds up the usage of the responses in the results of a batch. Each has its own price: rates depend on its size. */
+/**
+ * Adds up the token usage of the responses in a batch's results. Each response is priced on its own, because rates
+ * depend on its size.
+ */
 export class ResultUsage {
   readonly #record: LlmRecord
   readonly #pricer: Pricer | null
@@ -29,7 +32,7 @@ export class ResultUsage {
     answer.chunk(Buffer.from(JSON.stringify(response)))
     answer.over(true)
     if (found.responseModel !== '') this.#record.responseModel = found.responseModel
-    // The prices are those of batches, whatever a response calls its tier.
+    // A response is priced as part of a batch, whatever service tier it reports.
     const { serviceTier: _tier, ...usage } = found.usage
     if (usage.input === undefined && usage.output === undefined) {
       this.#hasGaps = true
@@ -41,7 +44,7 @@ export class ResultUsage {
     this.#price(found.responseModel, usage)
   }
 
-  /** Writes the sums to the record; called once, at the end. */
+  /** Writes the sums of usage and cost to the record; called once, at the end of the results. */
   finish(): void {
     const record = this.#record
     record.addUsage({ input: 0, output: 0, ...this.#sum })
@@ -54,7 +57,7 @@ export class ResultUsage {
     const { requestModel } = this.#record
     const cost = this.#pricer?.({ requestModel, responseModel, usage, isEstimated: this.#hasGaps }) ?? null
     const before = this.#cost
-    // A sum with an unknown part is unknown.
+    // The sum is unknown when one cost is unknown.
     if (cost === null || before?.kind === 'unknown') return
     if (before === null || cost.kind === 'unknown') this.#cost = cost
     else this.#cost = { ...cost, nanoDollars: before.nanoDollars + cost.nanoDollars }

@@ -16,11 +16,11 @@ import { ResultBody } from './result-body.ts'
 import type { ResultCharge } from './result-charges.ts'
 import { ResultUsage } from './result-usage.ts'
 
-/** The form of results: OpenAI and others have the response in other members of a line. */
+/** The format of one line of results, which differs between OpenAI and Anthropic. */
 interface ResultForm {
-  /** The response in a line; null for a request that failed. */
+  /** Returns the response in a line; null for a request that failed. */
   responseOf(line: JsonObject): JsonObject | null
-  /** The line with another response, or with the error in its place. */
+  /** Returns the line with another response, or with an error in place of the response. */
   withResponse(line: JsonObject, response: { body: JsonObject } | { error: JsonObject; status: number }): JsonObject
   formatOf(response: JsonObject): Pick<ClientFormat, 'texts' | 'encodeError'>
 }
@@ -33,7 +33,7 @@ interface ResultParts {
   readonly form: ResultForm
 }
 
-/** Passes the results of a batch to the client, and charges what no earlier fetch has charged. */
+/** Passes the results of a batch to the client, and charges the lines that no earlier fetch has charged. */
 export function passResults(response: UpstreamResponse, parts: ResultParts): void {
   const { host, call, provider, file } = parts
   const { charges } = host.services
@@ -57,7 +57,7 @@ function send({ status, headers, body }: UpstreamResponse, parts: ResultParts, c
   const { lease } = attempts
   record.requestModel = file.model
   record.operation = 'batch'
-  // Lines that were charged before cost nothing.
+  // Adds up only the usage of lines that no earlier fetch has charged.
   const usage = new ResultUsage(record, provider.batchPricer, (line) => form.responseOf(line))
   if (!charge.isComplete) record.ledgerId = `${host.services.ids.digest(file)}-${charge.from}`
   const guards = provider.guards.response
@@ -83,7 +83,7 @@ function send({ status, headers, body }: UpstreamResponse, parts: ResultParts, c
   client.send(status, guards === null ? headers.clone() : headersFor(headers, type), passing)
 }
 
-/** Guards the responses in the results as if each came on its own. A rejected one becomes an error. */
+/** Returns the check that runs response guards on each response in the results; a rejected response becomes an error. */
 function createResultGuard(
   guards: ResponseGuards,
   { call, form }: ResultParts,
@@ -118,7 +118,7 @@ function lineOf(value: JsonObject): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** The form of OpenAI's results. */
+/** Returns the format of results in OpenAI's batches. */
 export function openAiResults({ formats }: Pick<BatchHost, 'formats'>): ResultForm {
   return {
     responseOf({ response }) {
@@ -135,7 +135,7 @@ export function openAiResults({ formats }: Pick<BatchHost, 'formats'>): ResultFo
   }
 }
 
-/** The form of Anthropic's results. */
+/** Returns the format of results in Anthropic's message batches. */
 export function messageResults({ formats }: Pick<BatchHost, 'formats'>): ResultForm {
   return {
     responseOf({ result }) {

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import OpenAI from 'openai'
 import { httpConfig, useGateway } from '../../../testing/scene.ts'
 
-/** A server with files and batches as OpenAI has them, which keeps what it was sent. */
+/** A provider with files and batches in OpenAI's format, which records the requests that it receives. */
 export async function useBatchProvider(
   t: TestContext,
   { results = resultsOf }: { results?: (input: string) => string } = {},
@@ -92,7 +92,7 @@ async function readForm(message: IncomingMessage): Promise<Map<string, string>> 
   return parts
 }
 
-/** Each request has 100 tokens in and 10 out. */
+/** Returns results in which each request used 100 input tokens and 10 output tokens. */
 function resultsOf(input: string): string {
   return input
     .split('\n')

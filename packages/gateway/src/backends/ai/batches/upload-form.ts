@@ -7,22 +7,22 @@ import { type LineCheck, LineQueue } from './line-queue.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 interface UploadParts {
-  /** The boundary of the client's form. */
+  /** The boundary of the client's multipart form. */
   readonly boundary: string
-  /** The boundary of the form that is sent, which the client cannot have guessed. */
+  /** The boundary of the multipart form to the provider, which the client cannot have guessed. */
   readonly newBoundary: string
-  /** The longest line, in bytes. */
+  /** The longest line of the file, in bytes. */
   readonly maxLine: number
   /** Called once, with the first request of the file. */
   opened(line: Buffer): void
-  /** Called once, when the form or a line is refused. */
+  /** Called once, when the form or a line of the file is refused. */
   refused(why: LineRefusal): void
   failed(error: unknown): void
 }
 
 /**
- * The form with the requests of a batch. It flows to the provider while it arrives, line by line: nothing of a line is
- * sent before the line was checked, and the form has no end before all of it was.
+ * The multipart form with the requests of a batch. The form flows to the provider line by line while it arrives. A line
+ * is sent only after its check, and the form is ended only after all lines have passed.
  */
 export class UploadForm implements Sink, Source, PartReceiver {
   source: Source | null = null
@@ -38,7 +38,7 @@ export class UploadForm implements Sink, Source, PartReceiver {
   #lineCount = 0
   #isOpen = false
   #isOver = false
-  /** Whether all parts have arrived. */
+  /** Whether all parts of the form have arrived. */
   #isWhole = false
   #isFirst = true
   #fieldBytes = 0
@@ -66,17 +66,17 @@ export class UploadForm implements Sink, Source, PartReceiver {
     this.#body.pipe(this)
   }
 
-  /** Tells how lines are checked, before the form is sent. */
+  /** Sets the check of the file's lines; the form writes nothing before. */
   begin(check: LineCheck<LineRefusal>): void {
     this.#queue.check = check
   }
 
-  /** Drops what has not been read. */
+  /** Stops the form and drops the rest of the client's body. */
   discard(cause: Error): void {
     if (!this.#isOver) this.#stop(cause)
   }
 
-  // As the sink of the client's body.
+  // `UploadForm` receives the client's body as a `Sink`.
 
   write(chunk: Buffer): void {
     if (this.#isOver) return
@@ -113,7 +113,7 @@ export class UploadForm implements Sink, Source, PartReceiver {
     sink?.abort(cause)
   }
 
-  // As the source of the request.
+  // `UploadForm` is the `Source` of the provider's request body.
 
   pipe(sink: Sink): void {
     sink.source = this
@@ -130,7 +130,7 @@ export class UploadForm implements Sink, Source, PartReceiver {
     this.discard(cause)
   }
 
-  // As the receiver of the parts.
+  // `UploadForm` receives the parts of the client's form as a `PartReceiver`.
 
   partBegan(head: PartHead): void {
     this.#report(this.#fields.begin(head))

@@ -14,17 +14,17 @@ import { ownerOf } from './owner.ts'
 import { ResourceCall, type ResourceRequest } from './resource-call.ts'
 import { UploadForm } from './upload-form.ts'
 
-/** Sends the file of a batch to the provider of its model, which its first request names. */
+/** Sends the file of a batch to the provider of its model. The first request in the file names the model. */
 export function upload(host: BatchHost): void {
   const { request, calls } = host
   const encoding = request.headers.joined('content-encoding')
-  // Decoding would need a limit on a body that otherwise has none.
+  // A compressed file is refused, because decoding needs a size limit, and batch files have none.
   if (encoding !== null && !/^identity$/i.test(encoding)) {
     return host.fail(unreadable(new UnsupportedField('body', 'must not be compressed')))
   }
   const read = readBoundary(request.headers.joined('content-type'))
   if ('problem' in read) return host.fail(unreadable(new UnsupportedField('body', read.problem)))
-  /** The call, once the first request has told its model. */
+  /** The model call; null until the first request in the file has named the model. */
   const begun: { call: FailoverCall | null } = { call: null }
   const form = new UploadForm(request.body, {
     boundary: read.boundary,
@@ -47,7 +47,7 @@ export function upload(host: BatchHost): void {
   form.open()
 }
 
-/** Begins the call of the first request's model, or refuses the file. */
+/** Starts the model call for the model of the first request, or refuses the file. */
 function begin(
   host: BatchHost,
   { form, begun }: { form: UploadForm; begun: { call: FailoverCall | null } },
@@ -67,7 +67,7 @@ function begin(
   const services = host.servicesFor({ name: first.model, body: first.body, format })
   if (services === null) return form.discard(REFUSED)
   const call = host.failoverCall(services)
-  // The call may be refused before `start` returns.
+  // `call.start` may refuse the call before it returns, so `begun` is set first.
   begun.call = call
   const parts = { host, form, first, type, call }
   call.start(new ResourceCall(call, { format: host.format, requestFor: (provider) => requestFor(provider, parts) }))
@@ -118,7 +118,7 @@ function requestFor(provider: ReadyProvider, parts: SentParts): ResourceRequest 
   }
 }
 
-/** The handler of an upload: what was not read when the client has its response is dropped. */
+/** The response handler of an upload; after the response, it drops the rest of the client's file. */
 class UploadHandler implements UpstreamHandler {
   readonly #handler: UpstreamHandler
   readonly #form: UploadForm

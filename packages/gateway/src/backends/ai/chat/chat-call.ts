@@ -120,13 +120,13 @@ export class ChatCall implements ModelCall {
     else this.#answerStream(sent, response)
   }
 
-  /** Lets guards that only report read a copy of the response. */
+  /** Returns the response with a copy of its body for shadow guards, which only report. */
   #tried({ prepared, provider, tries }: SentChat, response: UpstreamResponse): UpstreamResponse {
     const { shadow } = provider.guards
     if (shadow === null) return response
     const { rx, headers, services } = this.#call
     const decode = (bytes: Buffer): readonly ChatEvent[] | null => {
-      // The decoders of the response that flows on keep their own state.
+      // The copy gets decoders of its own, because decoders have state.
       const { context } = new SentChat({ prepared, provider, tries }, this.#chat, services)
       const json = prepared.call.stream && bytes[0] !== OPEN_BRACE ? null : parseExactObject(bytes.toString('utf8'))
       if (json !== null) return prepared.upstream.decodeResponse(json, context)
@@ -181,7 +181,7 @@ export class ChatCall implements ModelCall {
       const error = work.firstError
       if (client.isOver || (error !== null && call.failsOver(error, headers))) return deferred.cancel(NOT_NEEDED)
       if (error === null) {
-        // Other formats do not run the code of lists.
+        // Only Google's API knows JSON lists of responses, so other formats do not load the code.
         if (this.#chat.format.name === 'gemini') return sendGemini(client, this.#chat.target, headers, deferred)
         return client.send(200, headersFor(headers, 'text/event-stream'), deferred)
       }

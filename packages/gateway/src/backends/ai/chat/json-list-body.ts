@@ -8,8 +8,8 @@ import { SseRecords } from './sse-records.ts'
 import { UnreadableStream } from './stream-body.ts'
 
 /**
- * Google's API streams a JSON list of responses unless it is asked for server-sent events. All work on streams is done on
- * events: lists of providers become events first, and events become a list last.
+ * Google's API streams a JSON list of responses unless the request asks for server-sent events. The gateway works on
+ * events only: it turns a provider's list into events first, and turns events into a list last.
  */
 
 /** Whether the beginning of a stream is that of a JSON list. */
@@ -17,7 +17,7 @@ export function isListStream(upstream: FormatName, prefix: Buffer): boolean {
   return upstream === 'gemini' && prefix[0] === OPEN_BRACKET
 }
 
-/** A list of a provider as events. */
+/** Turns a provider's JSON list of responses into server-sent events. */
 export class ListBody extends ThroughBody {
   readonly #list = new JsonList(MAX_ELEMENT_BYTES)
 
@@ -48,11 +48,11 @@ export class ListBody extends ThroughBody {
   }
 }
 
-/** The events of a list that was read whole, or up to a limit. */
+/** Returns a buffered JSON list as events; the list may have been cut at a limit. */
 export function eventsOfList(bytes: Buffer): Buffer {
   const list = new JsonList(MAX_ELEMENT_BYTES)
   const events = eventsOf(list.push(bytes))
-  // Readers of events report what they cannot read.
+  // A malformed list becomes an event that is no JSON, which the reader of events reports.
   const rest = list.failure === null ? lastEvent(list) : Buffer.from(`data: (${list.failure})\n\n`)
   return Buffer.concat([events, rest])
 }
@@ -61,25 +61,28 @@ function eventsOf(elements: readonly Buffer[]): Buffer {
   return Buffer.concat(elements.flatMap((element) => [DATA, inOneLine(element), RECORD_END]))
 }
 
-/** An element that was cut off is an event that was cut off. */
+/** Returns the incomplete last element of the list as an incomplete event. */
 function lastEvent(list: JsonList): Buffer {
   const rest = list.rest()
   return rest.length === 0 ? rest : Buffer.concat([DATA, inOneLine(rest)])
 }
 
-/** Line breaks of JSON are outside of texts, so spaces can stand in their places. */
+/** Replaces line breaks by spaces, because an event's data is one line. JSON has line breaks only outside of strings. */
 function inOneLine(element: Buffer): Buffer {
   for (let at = 0; at < element.length; at++) if (element[at] === LF || element[at] === CR) element[at] = SPACE
   return element
 }
 
-/** Sends a stream of events to a client of Google's API, or the list that the client asked for. */
+/** Sends a stream of events to a client of Google's API, as events or as the JSON list that the client asked for. */
 export function sendGemini(client: ClientResponse, target: string, headers: HeaderBlock, body: Source): void {
   if (!asksForList(target)) return client.send(200, headersFor(headers, 'text/event-stream'), body)
   client.send(200, headersFor(headers, 'application/json'), new EventsAsList(body))
 }
 
-/** Events as the list of their data. A stream that breaks off leaves the list open, so that no client takes it for whole. */
+/**
+ * Turns events into a JSON list of their data. The list of a broken stream is never closed, so that no client takes the
+ * list for complete.
+ */
 class EventsAsList extends ThroughBody {
   readonly #records = new SseRecords()
   #isEmpty = true
@@ -116,5 +119,5 @@ const CR = 0x0d
 const SPACE = 0x20
 const DATA = Buffer.from('data: ')
 const RECORD_END = Buffer.from('\n\n')
-/** As much as an event may have. */
+/** The longest element of a list, which is as long as an event may be. */
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024

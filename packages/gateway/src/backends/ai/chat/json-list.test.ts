@@ -6,7 +6,7 @@ import { JsonList } from './json-list.ts'
 
 const MOST = 1024 * 1024
 
-/** Cuts bytes at these places. */
+/** Cuts bytes at the given positions. */
 function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((each) => each % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)
   return places.slice(1).map((end, index) => Buffer.from(bytes.subarray(places[index], end)))
@@ -16,7 +16,7 @@ function read(chunks: readonly Buffer[], most = MOST) {
   const list = new JsonList(most)
   const elements = chunks.flatMap((chunk) => {
     const complete = list.push(chunk).map((element) => element.toString())
-    // The next read may overwrite the chunk.
+    // Overwrites the chunk, as the next read of a socket may do.
     chunk.fill('x')
     return complete
   })

@@ -3,7 +3,7 @@
  * inside still has to be parsed.
  */
 export class JsonList {
-  /** The reason why the bytes are no list of objects; null while they may be one. */
+  /** The reason why the bytes are not a JSON list of objects; null while they may be such a list. */
   failure: string | null = null
   readonly #maxBytes: number
   #state: State = 'list'
@@ -19,12 +19,12 @@ export class JsonList {
     this.#maxBytes = maxBytes
   }
 
-  /** Whether the list was closed. */
+  /** Whether the closing bracket of the list was read. */
   get isComplete(): boolean {
     return this.#state === 'over' && this.failure === null
   }
 
-  /** Returns the elements that these bytes complete; after a failure always an empty list. */
+  /** Returns the list elements that the chunk completes; an empty list after a failure. */
   push(chunk: Buffer): Buffer[] {
     const elements: Buffer[] = []
     let start = 0
@@ -53,7 +53,7 @@ export class JsonList {
     return bytes
   }
 
-  /** Reads a byte outside of elements. */
+  /** Reads a byte outside of list elements. */
   #between(byte: number): void {
     const next = NEXT[this.#state].get(byte)
     if (next === undefined) return this.#fail('the stream is no JSON list of objects')
@@ -61,7 +61,7 @@ export class JsonList {
     if (next === 'element') this.#depth = 1
   }
 
-  /** Reads a byte of an element; whether the element is complete. */
+  /** Reads a byte of a list element; returns whether the byte completes the element. */
   #endsElement(byte: number): boolean {
     if (this.#isText) {
       if (byte < SPACE) this.#fail('a text of the list has a control character')
@@ -88,7 +88,10 @@ export class JsonList {
   }
 }
 
-/** `list`: before the list; `first`: before its first element; `next`: after a comma; `separator`: after an element. */
+/**
+ * The position of the next byte in the list. `list`: before the list; `first`: before its first element; `next`: after
+ * a comma; `separator`: after an element.
+ */
 type State = 'list' | 'first' | 'next' | 'element' | 'separator' | 'over'
 
 const SPACE = 0x20
@@ -100,7 +103,7 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** The bytes that may follow in each state. */
+/** The bytes that are allowed in each state, with the next state. */
 const NEXT: Readonly<Record<State, ReadonlyMap<number, State>>> = {
   list: new Map([[OPEN_BRACKET, 'first']]),
   first: new Map([

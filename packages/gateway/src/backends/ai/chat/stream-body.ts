@@ -61,10 +61,10 @@ export type TellError = (error: ChatError, passed: PassedStream | null) => strin
 
 export type DetectedFault = Exclude<StreamFaultCode, 'stream_error'>
 
-/** The reason why a body cannot be read, although the connection is fine. */
+/** The error of a response body that cannot be parsed, although its connection works. */
 export class UnreadableStream extends Error {}
 
-/** The fault of a body that broke off. */
+/** Returns the fault of a response body that broke off. */
 export function faultOf(cause: Error): DetectedFault {
   return cause instanceof UnreadableStream ? 'stream_unreadable' : 'connection_lost'
 }

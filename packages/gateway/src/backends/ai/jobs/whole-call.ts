@@ -107,7 +107,7 @@ export class WholeCall implements ModelCall {
     follow(rx, guarded)
   }
 
-  /** Shows the prompt to guards that only report. */
+  /** Passes the prompt to shadow guards, which only report. */
   #tryGuards(provider: ReadyProvider, shadow: TriedGuards): void {
     const { rx, headers } = this.#call
     const context = guardContext(rx, headers, null)

@@ -22,7 +22,7 @@ export function networkAuthorization(configs: readonly NetworkAuthorizationConfi
   }
 }
 
-/** Returns what shadow rules would have decided about a connection, counted once; null without rules. */
+/** Returns the function that judges a connection by shadow rules and counts the outcome once; null without shadow rules. */
 export function networkShadow(
   configs: readonly NetworkAuthorizationConfig[],
   { countShadow }: Pick<Env, 'countShadow'>,
@@ -33,7 +33,10 @@ export function networkShadow(
   return (info) => shadow.outcomeFor(info)
 }
 
-/** Returns the function that admits connections after a shadow has judged them; null when nothing judges connections. */
+/**
+ * Returns the function that decides whether a connection is admitted, and records the decision of shadow rules first;
+ * null without any rules.
+ */
 export function admitting(
   network: Pick<Judge<ConnectionInfo>, 'allows'> | null,
   shadow: ((info: ConnectionInfo) => ShadowOutcome) | null,

@@ -1,6 +1,6 @@
 import { type Explainer, numberIn, placeIn, remedy } from '../../../findings/subject.ts'
 
-/** The abort was a rehearsal: a policy answered with an error on purpose. */
+/** Explains a response that the `abort` policy has sent on purpose in place of the backend. */
 export const abort: Explainer = (subject) => {
   const status = numberIn(subject.reason, 'status') ?? subject.record.status
   const percentage = numberIn(subject.reason, 'percentage')

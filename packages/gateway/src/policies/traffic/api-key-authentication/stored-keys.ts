@@ -47,7 +47,7 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
     admit(rx, key) {
       // A policy of the listener and one of the route may both read the key.
       if (rx.keyUse !== null) return
-      // Limits and budgets of keys are shared by all policies, so a shadow does not take from them.
+      // A shadow policy spends nothing, because its limits and budgets are those of the enforced policies.
       if (env.isShadow) return refuseRoute(rx, key) ?? undefined
       if (config.usagePath !== undefined && rx.path === config.usagePath && rx.method === 'GET') {
         return describeBudgets(key.own, env.budgets(), room).then((budgets) => usageReply(key, budgets))
@@ -68,7 +68,10 @@ export function createKeyGate(config: KeyStoreConfig, env: Env): KeyGate {
 
 const CLOSED: KeyGate = { isOpen: false, find: () => null, admit() {} }
 
-/** The limits are the same object for all policies, because a key has room for the accounts in one table. Each limit that was ever used keeps its room until a restart. */
+/**
+ * Returns the accounts for limits of stored keys, one object for all policies, because the accounts of a key are in one
+ * table. Each limit that was ever used keeps its slot in the table until a restart.
+ */
 function limitAccounts(room: number, env: Env): SpendAccounts {
   const buffer = env.tables.keyed('keys/limits/store', SpendTable.size(room))
   if (buffer === null) throw withoutMemory('limits')

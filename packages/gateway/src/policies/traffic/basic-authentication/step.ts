@@ -15,7 +15,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   const entries = config.users ?? config.secretRef ?? []
   refuseTwins(config)
   const digest = createHash('sha256').update(JSON.stringify(entries)).digest('base64')
-  // A shadow waits in a queue of its own, and never makes a login wait.
+  // A shadow policy checks passwords in a queue of its own, so that it never delays a login.
   const prefix = env.isShadow ? 'shadow ' : ''
   const slots = env.kept.shared(`${prefix}checks of passwords`, () => new CheckSlots(env.isShadow ? 1 : undefined))
   const users = env.kept.shared(`${prefix}basic ${digest}`, () => new Users(entries, slots))

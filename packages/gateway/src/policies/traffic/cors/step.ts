@@ -50,7 +50,10 @@ export const cors = implementBoth<CorsConfig>((config) => {
   return {
     onlyReads: true,
     request,
-    /** Pages of an origin that is not allowed could not read the response, which passes without CORS headers. */
+    /**
+     * The enforced policy passes a request from a disallowed origin and leaves out CORS headers, so the browser denies
+     * the page the response.
+     */
     judge(rx) {
       const reply = request(rx)
       const origin = rx.headers.get('origin')

@@ -21,7 +21,7 @@ export const delay = conditional(
             resolve()
           }
           const deadline = new Deadline(end)
-          // Called when the client leaves: the runner ignores the step of a request that is over.
+          // Called when the client leaves during the delay; the runner ignores the steps of a request that is over.
           const giveUp = (): void => {
             env.deadlines.clear(deadline)
             end()

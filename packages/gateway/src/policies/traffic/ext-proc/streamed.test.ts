@@ -49,7 +49,7 @@ test('bodies go through the processor both ways, and it may change them', async 
   })
   const answer = await ask({ method: 'POST', body: 'hello' })
   assert.equal(origin.seen[0]?.body, 'HELLO')
-  // The new body is announced only if all of it is there when the head is written.
+  // The request has a content length only if the whole new body is there when the head is written.
   assert.match(origin.seen[0]?.headers['content-length'] ?? '5', /^5$/)
   assert.equal(answer.body, 'YOU SAID HELLO')
   assert.equal(bytesOf(processor.seen, 'requestBody'), 'hello')
