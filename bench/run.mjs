@@ -37,7 +37,7 @@ const measureByKind = {
   tools: measureTools,
 }
 
-// The expression language and commands need neither peers nor a load.
+// The benchmarks that need neither peers nor a load: the expression language and the commands.
 const ALONE = ['cel', ...commandNames]
 
 const options = readOptions(process.argv.slice(2), {

@@ -259,7 +259,7 @@ export const scenarios = [
       { ratio: 1.25, of: SPENT.label, to: FREE.label },
       { ratio: 1.6, of: SPENT_IN_REDIS.label, to: FREE.label },
       { ratio: 0.3, of: SPENT.label, to: BIFROST_SPENT.label },
-      // LiteLLM is saturated long before the fixed load.
+      // Both proxies are compared at saturation, because LiteLLM cannot serve the fixed load.
       { ratio: 0.02, of: SPENT.label, to: LITELLM_SPENT.label, saturated: true },
     ],
   },
@@ -269,7 +269,7 @@ export const scenarios = [
     kind: 'load',
     rps: 60,
     variants: [FEW_KEYS, MANY_KEYS],
-    // At the fixed load, all connections use the same key at nearly the same time.
+    // Saturation is compared, because at the fixed load all connections use the same key at nearly the same time.
     bars: [{ ratio: 1.05, of: MANY_KEYS.label, to: FEW_KEYS.label, saturated: true }],
   },
   {
@@ -374,8 +374,8 @@ export const scenarios = [
   },
 ]
 
-/** Names that stand for several scenarios. */
+/** Names that select a group of scenarios. */
 export const groups = {
-  /** The comparison with compiled gateways. */
+  /** The scenarios that compare Portico with compiled gateways. */
   'last-rows': ['get', 'tls', 'h2c', 'chat', 'stream-burst', 'stream', 'stream-few', 'start', 'start5000', 'reload'],
 }

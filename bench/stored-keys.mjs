@@ -1,4 +1,4 @@
-// A store with many keys, and the paths of requests that use each of them in turn.
+// Creates a store with many keys, and request paths that use each key in turn.
 import { hash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { SqliteKeyStore } from '../packages/gateway/src/stores/sqlite/sqlite-key-store.ts'
 
 const CREATED = '2026-01-01T00:00:00.000Z'
-/** The load can send a key in the path only. */
+/** The query parameter with the key, because the load generator can vary the path only. */
 export const KEY_PARAMETER = 'key'
 
 /**
@@ -19,7 +19,7 @@ export function writeKeys(folder, count) {
   const file = join(folder, 'keys.db')
   new SqliteKeyStore(file).close()
   const database = new DatabaseSync(file)
-  // One transaction for all of them: a commit waits for the disk.
+  // One transaction has all inserts, because each commit waits for the disk.
   database.exec('BEGIN')
   const insert = database.prepare("INSERT INTO keys (name, team, entry) VALUES (?, '', ?)")
   for (let number = 0; number < count; number++) {
@@ -36,7 +36,7 @@ export function writeKeys(folder, count) {
 }
 
 /**
- * As many paths for few keys as for many, because the gateway parses an equal request faster.
+ * Returns as many different paths for few keys as for many, because the gateway parses a repeated request faster.
  * @param {string} path
  * @param {number} count
  */

@@ -1,9 +1,9 @@
 /**
- * Loaded into a program under test (`--import`, with `--expose-gc`): at SIGWINCH its main thread, which also serves traffic,
- * collects its garbage and prints what it still holds.
+ * Loaded into a program under test with `--import` and `--expose-gc`. At SIGWINCH, the main thread collects garbage and
+ * prints the size of its heap. That thread must also serve the traffic.
  */
 process.on('SIGWINCH', () => {
-  // The second one takes what finalizers of the first one let go.
+  // The second collection frees the objects that finalizers released after the first collection.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, external } = process.memoryUsage()

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually, metric, type Program, useConfigFile, useProgram } from '../packages/gateway/src/testing/process.ts'
 
-/** The program with this config, one thread with `heap-probe.ts` in it. */
+/** Starts the program with one worker in the main thread, which `heap-probe.ts` watches. */
 export async function useProbedProgram(t: TestContext, config: object): Promise<Program> {
   const own = { workers: 1, logging: { level: 'warn,request=off' } }
   const { file } = useConfigFile(t, { config: own, ...config })

@@ -38,7 +38,7 @@ export async function compileAhead(dir) {
   if (node === null) return
   const folder = mkdtempSync(join(tmpdir(), 'portico-build-'))
   try {
-    // Chunks of the main thread and those of worker threads.
+    // Both modes run, because the main thread and worker threads load different chunks.
     for (const separateWorker of [false, true])
       for (const route of RUNS) await runOnce(node, dir, { folder, route, separateWorker })
     packStarts(dir)

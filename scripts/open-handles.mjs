@@ -3,7 +3,7 @@
 /** Closed handles may need a few turns to disappear, and a loaded machine is slow. */
 const PATIENCE_MS = 20_000
 
-/** Complains, some time after the last test, if the process cannot end. */
+/** Reports an error when the process is still running some time after the last test, because something keeps it open. */
 export function complainOfOpenHandles() {
   setTimeout(complain, PATIENCE_MS).unref()
 }

@@ -1,4 +1,4 @@
-// Limits properties to the cases that run within a twentieth of a second; PROPERTIES=full runs all.
+// Limits each property test to the cases that run within a twentieth of a second; PROPERTIES=full runs all cases.
 import { isMainThread } from 'node:worker_threads'
 
 // Threads that a test starts load this file too, and have no properties.

@@ -17,7 +17,7 @@ if (options.includes('--quick')) await import('./quick-properties.mjs')
 if (options.includes('--components')) await import('./components.mjs')
 
 const events = run({ files, isolation: 'none', timeout: limit })
-// Hooks belong to the run that has begun.
+// `after` is called once the run has begun, because a hook belongs to a run.
 after(complainOfOpenHandles)
 events.on('test:fail', ({ details }) => {
   if (details.error !== undefined) process.exitCode = 1

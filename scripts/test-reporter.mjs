@@ -9,7 +9,7 @@ export async function* report(events) {
   const writeCost = process.env.CPU_TO ? costWriter(process.env.CPU_TO) : null
   writeCost?.('loading', process.argv.at(-1))
   for await (const { type, data } of events) {
-    // Errors outside of tests, such as a rejection that nobody handles, belong to no test.
+    // An error outside of any test, such as an unhandled rejection, arrives as a diagnostic.
     if (type === 'test:diagnostic' && data.message.startsWith('Error: ')) {
       counts.failed++
       yield `  ✖ ${data.message}\n`

@@ -35,7 +35,7 @@ export function outsideCode(markdown: string, edit: (prose: string) => string): 
   return edit(hidden).replaceAll(/\u0000(\d+)\u0000/g, (_, index: string) => codes[Number(index)] ?? '')
 }
 
-/** Replaces code inside of paragraphs; `replace` gets it with its backticks, and without them. */
+/** Replaces inline code in paragraphs. `replace` receives the code with its backticks, and the text without them. */
 export function replaceInlineCode(markdown: string, replace: (code: string, text: string) => string): string {
   return markdown.replaceAll(CODE, (code, fence: string | undefined, ticks = '') =>
     fence === undefined ? replace(code, code.slice(ticks.length, -ticks.length)) : code,

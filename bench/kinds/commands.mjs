@@ -1,4 +1,4 @@
-// Measures commands of porticoctl from start to report: tests of a config, and a back-test of records.
+// Measures commands of porticoctl from start to report: the tests of a config, and a back-test.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ const PROGRAM = join(import.meta.dirname, '../../packages/ctl/bin/porticoctl.mjs
 const BUILD = join(import.meta.dirname, '../../packages/ctl/dist/porticoctl.js')
 const FULL = { routes: 200, tests: 500, records: 5_000 }
 
-/** The commands by the name of their scenario; `prepare` writes files to a folder and returns the arguments. */
+/** The measured commands by scenario name; `prepare` writes files to a folder and returns the command's arguments. */
 const commands = {
   'config-tests': {
     title: ({ tests, routes }) => `${tests} tests of a config with ${routes} routes`,
@@ -91,7 +91,10 @@ function pathOf(at, routes) {
   return `/r${at % routes}/${at % 10 === 0 ? 'admin' : 'item'}/${at}`
 }
 
-/** Routes with a rule, a header and a new path; requests to one folder of each are denied. */
+/**
+ * Returns a config whose routes have a deny rule, a header and a path rewrite; the rule denies one folder of each
+ * route.
+ */
 function configText(routes, denied) {
   const list = Array.from({ length: routes }, (_each, at) => {
     const rules = `[{ deny: 'request.path.startsWith("/r${at}${denied}")' }]`

@@ -7,7 +7,7 @@ import { freePort, untilAnswers } from '../ports.mjs'
 import { measured, noteForeign, residentMb, startAll, summarize } from './shared.mjs'
 
 const AGAIN_SECONDS = 1
-/** Half of the connections of a warm-up, at least. */
+/** Half of the smallest number of connections in the warm-up. */
 const WARM_CROWD = 32
 /** The streams that a connection is expected to finish in a second when nothing delays them. */
 const UNPACED = 20

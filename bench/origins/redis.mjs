@@ -3,7 +3,7 @@ import { LOAD_CORE, startChild } from '../children.mjs'
 import { findProgram } from '../machine.mjs'
 import { freePort, untilAnswers } from '../ports.mjs'
 
-/** A Redis without files, on the load core; or `{ problem }`. */
+/** Starts a Redis that writes no files, on the CPU core of the load; returns `{ problem }` without a Redis. */
 export async function startRedis(dir) {
   const command = findProgram('redis-server')
   if (!command) return { problem: 'redis-server not found' }

@@ -25,7 +25,7 @@ export const bifrost = {
   }),
 }
 
-/** A key with a budget that no load can spend; such keys need a store. */
+/** The key of the client. Its budget is larger than any load can spend, and Bifrost needs a store for such keys. */
 const KEY = 'sk-bf-bench'
 
 function governance(dir) {

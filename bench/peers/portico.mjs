@@ -49,7 +49,7 @@ function findProgram(programs) {
   }
 }
 
-/** A budget that no load can spend. */
+/** Creates a key with a budget that is larger than any load can spend. */
 async function makeKey(port) {
   const response = await fetch(`http://127.0.0.1:${port}/api/keys`, {
     method: 'POST',
@@ -204,7 +204,7 @@ function storeOfKeys() {
   return { apiKeyAuthentication: { store: {}, location: { queryParameter: { name: KEY_PARAMETER } } } }
 }
 
-/** Rules that allow each request. */
+/** Returns an authorization policy whose rules allow each request of the load. */
 function ruledBy(mode) {
   const rules = [
     { deny: 'request.path.startsWith("/internal")' },

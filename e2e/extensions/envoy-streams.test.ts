@@ -104,7 +104,7 @@ const differences: readonly Difference[] = [
   },
 ]
 
-/** Comes after entries that say something of these headers that is always so. */
+/** A difference by chance in framing headers. It is listed after the differences in these headers that always occur. */
 const ofWholeBodies: Difference = {
   what: /^(backend|client) headers (content-length|transfer-encoding)$/,
   isByChance: true,

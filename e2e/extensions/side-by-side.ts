@@ -27,7 +27,10 @@ export interface Side {
 export interface Difference {
   what: RegExp
   requests?: string[]
-  /** Only some runs have it, because it depends on time. It is in the text of the page, not in the table. */
+  /**
+   * Whether only some runs have the difference, because it depends on time. The text of the page describes it; the
+   * table does not.
+   */
   isByChance?: true
   why: string
 }

@@ -67,7 +67,7 @@ function packNode() {
   packed(staged)
 }
 
-/** Programs of other systems than Linux are packed as they are. */
+/** Whether a program is an ELF file of Linux; programs of other systems are packed unchanged. */
 function isElf(program) {
   return program.subarray(0, 4).toString('latin1') === '\x7fELF'
 }

@@ -33,7 +33,7 @@ export async function programUrl({ folder, name, file, source }) {
 export function pinnedNode() {
   const platform = `${process.platform}-${process.arch}`
   const require = createRequire(import.meta.url)
-  // The names of the published packages differ: for Macs with Apple's processors it begins with `node-bin`.
+  // npm packages of Node.js have different names: the package for Apple silicon begins with `node-bin`.
   for (const name of [`@portico/node-${platform}`, `node-${platform}`, `node-bin-${platform}`]) {
     try {
       const program = join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'node')

@@ -17,11 +17,11 @@ interface BacktestRequest {
   readonly file: string
   readonly before: string | null
   readonly records: string | null
-  /** The gateway with the records; null with a file of records. */
+  /** The gateway whose records are decided again; null when the records come from a file. */
   readonly from: Source | null
   readonly cluster: ClusterArguments
   readonly token: string | null
-  /** How far back, such as `1h`. */
+  /** The age of the oldest record to download, such as `1h`. */
   readonly last: string
   readonly limit: number
   readonly gateway: string | null
@@ -29,7 +29,7 @@ interface BacktestRequest {
   readonly form: BacktestForm
 }
 
-/** Decides recorded requests with another config and prints the report; resolves to the exit code. */
+/** Runs a back-test of a config and prints the report; resolves to the exit code. */
 export async function backtestConfig(request: BacktestRequest, io: Io): Promise<number> {
   const { records: path, from, limit } = request
   if (path !== null) return compare(request, await readRecords(path, limit), null, io)

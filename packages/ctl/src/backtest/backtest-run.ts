@@ -1,9 +1,9 @@
 import type { BacktestReport } from '@portico/gateway/backtest'
 
-/** A report, with the paths of both configs. */
+/** The report of a back-test, with the paths of both configs. */
 export interface BacktestRun {
   readonly report: BacktestReport
   readonly file: string
-  /** Null when the config of the records is not known. */
+  /** The path of the config that decided the records; null when the config is not known. */
   readonly before: string | null
 }

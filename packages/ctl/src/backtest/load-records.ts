@@ -7,7 +7,7 @@ import type { AdminAddress } from '../trace/admin-address.ts'
 
 export type RecordsResult = { readonly records: RequestRecord[] } | { readonly problem: string }
 
-/** Reads exported records, a line each. */
+/** Reads exported records from a file with one record per line. */
 export async function readRecords(path: string, limit: number): Promise<RecordsResult> {
   try {
     return await recordsIn(createReadStream(path), path, limit)
@@ -20,7 +20,7 @@ export async function readRecords(path: string, limit: number): Promise<RecordsR
 
 interface DownloadOptions {
   readonly token: string | null
-  /** How far back, such as `1h`; null is without a limit. */
+  /** The age of the oldest record to download, such as `1h`; null for no limit. */
   readonly last: string | null
   readonly limit: number
 }
@@ -50,7 +50,7 @@ export async function downloadRecords(
   return { records: all.toSorted((a, b) => b.at - a.at).slice(0, limit) }
 }
 
-/** Reads records, newest first, until there are enough. */
+/** Reads at most `limit` records, the newest first. */
 async function recordsIn(stream: Readable, name: string, limit: number): Promise<RecordsResult> {
   const records: RequestRecord[] = []
   let number = 0

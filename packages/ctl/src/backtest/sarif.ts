@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<FlipKind, string>> = {
   'price-changed': 'Model calls would have another price',
 }
 
-/** The report in SARIF 2.1.0; groups that cannot be located are at the first line of the config. */
+/** Returns the report in SARIF 2.1.0. A group of requests without a location gets the first line of the config. */
 export function sarifReport({ report, file }: BacktestRun): string {
   const rules = [
     ...FLIP_KINDS.map((id) => ({ id, shortDescription: { text: TITLES[id] } })),

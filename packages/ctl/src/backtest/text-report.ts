@@ -3,7 +3,7 @@ import { printable } from '../printable.ts'
 import type { BacktestRun } from './backtest-run.ts'
 import { locationText } from './location-text.ts'
 
-/** For people: the numbers, then each group with its example. */
+/** Returns the report as text for people: the numbers, then each group of requests with its example. */
 export function textReport({ report, before }: BacktestRun): string {
   const { records, from, until, same, flipped, unknown, flips, unknowns, remarks, isCut } = report
   const span = from === null || until === null ? '' : ` from ${time(from)} to ${time(until)}`

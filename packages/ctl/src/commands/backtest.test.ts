@@ -86,7 +86,7 @@ describe('backtest', () => {
     const broken = await run('-f', before, '--records', many.records)
     assert.deepEqual([broken.code, broken.stdout], [1, ''])
     assert.match(broken.stderr, /the new config cannot go live:\n.*old\.yaml:1:8/)
-    // Tests have stand-ins for absent keys; a config that is to go live has none.
+    // A missing key file is a problem: the command loads a new config as a gateway does, without stand-ins for absent keys.
     writeFileSync(before, 'binds: [{ port: 1, listeners: [{ protocol: HTTPS, tls: { cert: a.crt, key: a.key } }] }]\n')
     const absent = await run('-f', before, '--records', many.records)
     assert.deepEqual([absent.code, absent.stdout], [1, ''])

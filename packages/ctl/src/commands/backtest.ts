@@ -72,7 +72,7 @@ Exit codes: 0 done, 1 a flip of --fail-on or no records, 2 bad usage.
       return exitCode.badUsage
     }
     const from: Source | null = source?.ok === true ? source.value : null
-    // The engine is loaded only when needed.
+    // The code of back-tests is loaded only when the command runs.
     const { backtestConfig } = await import('../backtest/backtest-config.ts')
     return backtestConfig(
       {
@@ -107,7 +107,7 @@ function problemOf({ file, output, limit, last, gateway }: CheckedOptions): stri
   return null
 }
 
-/** The kinds of flips that fail the run, or a problem. */
+/** Returns the kinds of flips that fail the run, or the problem with `--fail-on`. */
 async function failureKinds(text: string | null): Promise<[readonly string[], null] | [null, string]> {
   if (text === null) return [[], null]
   const { FLIP_KINDS } = await import('@portico/gateway/backtest')

@@ -19,7 +19,7 @@ const CONFIG = `binds:
       backends: [{ host: "127.0.0.1:9000" }]
 `
 
-/** An admin server with the capsule of a denied request, and a folder. */
+/** Starts an admin server that has the capsule of a denied request, and creates an empty folder. */
 async function useCapsule(t: TestContext, change: object = {}): Promise<{ folder: string; admin: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-capsule-'))
   t.after(() => rmSync(folder, { recursive: true }))

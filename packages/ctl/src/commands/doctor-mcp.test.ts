@@ -20,7 +20,7 @@ interface Verdict {
 
 type Answers = Readonly<Record<string, { status?: number; challenge?: string; json?: object; text?: string }>>
 
-/** A server with these answers by method and path; others get 404. */
+/** Starts a server with the given responses by method and path; any other request gets 404. */
 async function useMcp(t: TestContext, answersAt: (origin: string) => Answers): Promise<string> {
   let answers: Answers = {}
   const port = await useServer(t, (request: IncomingMessage, response) => {
@@ -45,7 +45,7 @@ const endpoints = (origin: string) => ({
   code_challenge_methods_supported: ['S256'],
 })
 
-/** All documents, in every place. */
+/** Returns a server's responses with all discovery documents, at every path that clients try. */
 function complete(origin: string): Answers {
   const prm = `${origin}/.well-known/oauth-protected-resource/mcp`
   return {

@@ -62,7 +62,7 @@ interface PlanOptions {
   readonly for: string
 }
 
-/** The body of the call that starts the rehearsal; or what is wrong with the options. */
+/** Returns the request body that starts the rehearsal, or the problem with the options. */
 function planOf({ backend, route, status, delay, share, for: lasts }: PlanOptions): Record<string, unknown> | string {
   if ((backend === null) === (route === null)) return 'name one of --backend and --route'
   if (status === null && delay === null) return 'say what happens: --status, --delay or both'

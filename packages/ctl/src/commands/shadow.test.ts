@@ -6,7 +6,7 @@ import { runProgram } from '../testing/program.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
 
-/** A request with one shadow. */
+/** Returns the summary of a request with one shadow policy. */
 function request(id: number, route: string | null, policy: string, outcome: string, text: string): RequestSummary {
   const shadow = { policy, outcome, status: null, code: null, text, values: {} }
   const summary = { id: `id${id}`, at: AT + id * 1000, method: 'GET', path: `/${id}`, route, shadows: [shadow] }

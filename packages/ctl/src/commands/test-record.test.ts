@@ -8,7 +8,7 @@ import { useServer } from '../testing/fake-gateway.ts'
 import { runCommand } from '../testing/program.ts'
 
 const KEY = 'key-of-ann-0123456789'
-/** Outside of the template, where it would be a placeholder. */
+/** A constant, because `${}` inside of the config's template literal would be a placeholder of JavaScript. */
 const VARIABLE = '${ANN_KEY}'
 const CONFIG = `binds:
 - port: 8080

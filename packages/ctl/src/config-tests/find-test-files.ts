@@ -1,7 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files of tests that the operands name: files, and all test files and capsules below folders. */
+/**
+ * Returns the test files that command operands name: the files themselves, and all test files and capsules below
+ * folders.
+ */
 export function findTestFiles(operands: readonly string[]): { files: string[] } | { problem: string } {
   const files = new Set<string>()
   for (const operand of operands) {

@@ -16,12 +16,12 @@ export interface RecordRequest {
   readonly from: Source
   readonly cluster: ClusterArguments
   readonly token: string | null
-  /** The most records. */
+  /** The largest number of records to read. */
   readonly count: number
-  /** The config of the gateway; null for that of a standalone gateway on this machine. */
+  /** The path of the gateway's config; null for the config of a standalone gateway on this machine. */
   readonly config: string | null
   readonly gateway: string | null
-  /** The file to write, or `-`. */
+  /** The path of the test file to write, or `-` for standard output. */
   readonly to: string
 }
 

@@ -7,7 +7,7 @@ interface TestFileParts {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Prints recorded tests as a test file, with what was replaced above them. */
+/** Prints recorded tests as a test file, which begins with a list of the replaced values. */
 export function printRecordedTests(
   { tests, replaced }: RecordedTests,
   { config, gateway, env }: TestFileParts,

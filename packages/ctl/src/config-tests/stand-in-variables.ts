@@ -4,8 +4,8 @@ import { join } from 'node:path'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The variables that a config names, with values that are no secrets: numbers and switches stay, other values become
- * stand-ins.
+ * Returns the environment variables that a config names, without secrets: numbers and switches keep their values, and
+ * stand-ins replace all other values.
  */
 export function standInVariables(path: string, env: Environment): Record<string, string> {
   const text = textOf(path)
@@ -23,10 +23,10 @@ function textOf(path: string): string {
       .map((name) => readFileSync(join(path, name), 'utf8'))
       .join('\n')
   } catch {
-    // Loading the config reports the problem.
+    // A config that cannot be read is no problem here, because loading it reports the problem.
     return ''
   }
 }
 
-/** A port, a switch or a duration is no secret. */
+/** Matches values that cannot be secrets: ports, switches and durations. */
 const PLAIN = /^(?:\d{1,5}|\d{1,4}(?:ms|s|m|h)|true|false)$/

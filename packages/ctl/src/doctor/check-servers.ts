@@ -3,7 +3,7 @@ import { type DoctorFinding, type DoctorSubject, fine, notChecked } from './chec
 import { openConnection } from './connect.ts'
 import { unreachable } from './connection-finding.ts'
 
-/** Connects to the servers of these kinds: TCP, TLS and the HTTP version. */
+/** Connects to the config's servers of the given kinds, and checks TCP, TLS and the HTTP version. */
 export function checkServers(
   { config, timeoutMs, now }: DoctorSubject,
   kinds: readonly CalledServer['kind'][],

@@ -1,16 +1,19 @@
 import type { LoadedConfig } from '@portico/gateway/doctor'
 
-/** `unknown` could not be checked from here; it is no problem, and no proof either. */
+/**
+ * The status of a finding. `unknown`: the check was not possible on this machine, so it found neither a problem nor
+ * proof.
+ */
 export type FindingStatus = 'problem' | 'warning' | 'unknown' | 'ok'
 
-/** The result of a check about one thing. It never contains a secret. */
+/** A finding of a check about one subject, such as a backend. A finding never contains a secret. */
 export interface DoctorFinding {
   readonly status: FindingStatus
-  /** The thing that was checked, such as `backend orders`. */
+  /** The subject of the finding, such as `backend orders`. */
   readonly about: string
-  /** The verdict, as the rest of a sentence that begins with `about`. */
+  /** The verdict, worded as the rest of a sentence that begins with `about`. */
   readonly finding: string
-  /** Why it matters, and what to do; empty when all is well. */
+  /** The effect of the problem; empty without a problem. */
   readonly why: string
   readonly fix: string
 }
@@ -23,9 +26,9 @@ export interface DoctorSubject {
   readonly now: () => number
   /** The longest time for one connection, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether models may be asked for one token, which costs money. */
+  /** Whether checks may send a request for one token to models, which costs money. */
   readonly spendsTokens: boolean
-  /** A URL whose `Date` header is the right time; null without one. */
+  /** A URL whose response has the correct time in its `Date` header; null when no such URL was given. */
   readonly timeFrom: string | null
 }
 

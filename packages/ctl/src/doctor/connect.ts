@@ -4,13 +4,13 @@ import { connect as connectTls, type ConnectionOptions, type PeerCertificate } f
 interface Destination {
   readonly host: string
   readonly port: number
-  /** The path of a socket file; null for TCP. */
+  /** The path of a Unix domain socket; null for TCP. */
   readonly path: string | null
-  /** Null for plain text. */
+  /** The TLS options; null for plain text. */
   readonly tls: ConnectionOptions | null
 }
 
-/** A connection that works, or the code of the error. */
+/** The open connection, or the code of the error. */
 export type ConnectResult =
   | {
       readonly kind: 'open'

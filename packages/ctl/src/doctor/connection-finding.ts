@@ -1,6 +1,6 @@
 import type { DoctorFinding } from './check.ts'
 
-/** The finding about a server that cannot be reached; `code` is that of the error. */
+/** Returns the finding about a server that cannot be reached; `code` is the code of the connection error. */
 export function unreachable(about: string, { code, isTls }: { code: string; isTls: boolean }): DoctorFinding {
   const why = 'Calls to it fail with 503.'
   if (!isTls) {

@@ -15,13 +15,13 @@ interface DoctorRun {
   readonly spendsTokens: boolean
   readonly timeFrom: string | null
   readonly isJson: boolean
-  /** Whether findings without a problem are printed too. */
+  /** Whether the report also has the findings without a problem. */
   readonly printsAll: boolean
 }
 
 type NamedFinding = DoctorFinding & { readonly check: string }
 
-/** Checks a config and its surroundings; returns the exit code. */
+/** Checks a config, the machine, and the servers that the config names; returns the exit code. */
 export async function runDoctor(run: DoctorRun, io: Io): Promise<number> {
   let text: string
   try {

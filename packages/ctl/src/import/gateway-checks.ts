@@ -22,7 +22,7 @@ function byName(policies: readonly Policy[]): ReadonlyMap<string, Schema> {
   return new Map(policies.map(({ name, schema }) => [name, schema]))
 }
 
-/** The checks of this version of the gateway, for importers. */
+/** The checks with which importers validate policies, by the schema of this gateway version. */
 export const gatewayChecks: GatewayChecks = {
   policy(section, name, value) {
     const schema = SECTIONS[section].get(name)
@@ -40,7 +40,7 @@ function problemsOf(schema: Schema, value: unknown): readonly PartProblem[] {
   return result.ok ? [] : result.problems.map((problem) => ({ path: problem.path, message: messageOf(problem) }))
 }
 
-/** The message without the value, because it may be a secret. */
+/** Returns the message about a problem without the wrong value, which may be a secret. */
 function messageOf({ code, found, expected }: Problem): string {
   const detail = code === 'bad_expression' ? / \((.*)\)$/s.exec(expected)?.[1] : undefined
   if (detail !== undefined) return detail

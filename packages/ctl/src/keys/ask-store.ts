@@ -1,14 +1,14 @@
 import { type AdminRequest, openAdmin, readAll, refusal } from '../requests/ask-admin.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 
-/** A call of the admin API. */
+/** A request to the admin API. */
 export interface AdminCall {
   readonly method: string
   readonly path: string
   readonly body: object | null
 }
 
-/** Calls the admin API about the store of keys; returns the problem as a text. */
+/** Sends a request about the store of keys to the admin API; returns the problem as a string. */
 export async function askStore<Answer>(
   { admin, token }: { readonly admin: AdminAddress; readonly token: string | null },
   call: AdminCall,
@@ -27,6 +27,6 @@ export async function askStore<Answer>(
   }
 }
 
-/** Statuses whose text says everything. */
+/** Statuses whose response body explains the problem to people, so the body alone is printed. */
 const OWN_WORDS: ReadonlySet<number> = new Set([404, 409, 503])
 const ANSWER_WITHIN_MS = 30_000

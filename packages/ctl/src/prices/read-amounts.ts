@@ -4,7 +4,7 @@ interface AmountFlags {
   readonly perCall: string | null
 }
 
-/** Reads the amounts of a price; returns the problem as a text. The gateway checks names and values. */
+/** Reads the amounts of a price from options; returns the problem as a string. The gateway checks names and values. */
 export function readAmounts({ rates, units, perCall }: AmountFlags): object | string {
   const lists = { rates: readList('--rates', rates), units: readList('--units', units) }
   for (const list of Object.values(lists)) if (typeof list === 'string') return list

@@ -9,10 +9,10 @@ import { printTable } from '../usage/print-table.ts'
 
 interface StoredPriceAction {
   readonly action: 'set' | 'remove' | 'list'
-  /** Empty for a list. */
+  /** The model of the price; empty for `list`. */
   readonly model: string
   readonly provider: string | null
-  /** The fields of the price. */
+  /** The rates and other fields of the price. */
   readonly fields: object
   readonly output: string
   readonly admin: AdminAddress
@@ -53,7 +53,7 @@ async function listPrices(request: StoredPriceAction, io: Io): Promise<number> {
   return exitCode.fine
 }
 
-/** Rates, units, tiers and the price of a call in the form of the options of `set`, so that a list can be typed again. */
+/** Returns a price as a row whose values have the form of the options of `set`, so that they can be typed again. */
 function rowOf({ provider = '', model, changed, ...price }: StoredPriceView): string[] {
   const texts = ['rates', 'units', 'perCall', 'tiers'].map((name) => textOf(price[name]))
   return [provider, model, ...texts, changed]

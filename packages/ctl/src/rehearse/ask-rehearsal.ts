@@ -6,7 +6,7 @@ export interface RehearsalCall {
   readonly token: string | null
 }
 
-/** The answer of a gateway: a rehearsal, that it is over, or why nothing is known. */
+/** The response of a gateway about a rehearsal: its state, the reason of its end, or a problem. */
 type RehearsalAnswer<View> =
   | { readonly kind: 'view'; readonly view: View }
   | { readonly kind: 'over'; readonly why: string }

@@ -14,7 +14,7 @@ interface RehearsalRun extends RehearsalCall {
   readonly plan: Readonly<Record<string, unknown>>
 }
 
-/** Rehearses until the time is over, and shows what clients saw; returns the exit code. */
+/** Runs a rehearsal until its end, and prints the responses that clients saw; returns the exit code. */
 export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
   const stop = stopOnSignals()
   io.stdout.on('error', () => stop.now(exitCode.fine))
@@ -29,7 +29,7 @@ export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
   const { view } = started
   io.stderr.write(`${printable(beginText(view))}\n`)
   const early = await keepAlive(run, view, { askedAt, stop, tally, io })
-  // The stream sends requests that have just ended a moment later.
+  // The gateway's stream reports requests with a delay, so the count waits for the last requests.
   await sleep(LAST_REQUESTS_MS)
   const unwatched = await watch.end()
   report({ run, view, tally }, early, io)
@@ -39,8 +39,8 @@ export async function runRehearsal(run: RehearsalRun, io: Io): Promise<number> {
 }
 
 /**
- * Counts rehearsed requests from now on; resolves when the gateway has opened its stream, or has refused to. `end` resolves
- * with the reason why the count is not complete, or null.
+ * Starts to count rehearsed requests; resolves when the gateway has opened or refused its stream. `end` resolves with
+ * the reason why the count is incomplete, or null.
  */
 async function startWatch(run: RehearsalRun, tally: Tally): Promise<{ end: () => Promise<string | null> }> {
   const watching = new AbortController()
@@ -59,21 +59,24 @@ async function startWatch(run: RehearsalRun, tally: Tally): Promise<{ end: () =>
 }
 
 interface RehearsalWatch {
-  /** When the gateway was asked to start; it started between then and its answer. */
+  /**
+   * The time of the start request, on the clock of `performance.now`. The rehearsal starts between the request and its
+   * response.
+   */
   readonly askedAt: number
   readonly stop: Stop
   readonly tally: Tally
   readonly io: Io
 }
 
-/** Renews the lease until the end; returns why the rehearsal ended early, or null. */
+/** Renews the lease until the rehearsal ends; returns the reason of an early end, or null. */
 async function keepAlive(
   call: RehearsalRun,
   { id, leaseMs, endsAt, startedAt }: RehearsalView,
   watched: RehearsalWatch,
 ) {
   const { askedAt, stop, tally, io } = watched
-  // The clocks of the two machines may differ, so only the length counts.
+  // The clocks of gateway and porticoctl may differ, so only the duration of the rehearsal is used.
   const until = performance.now() + (endsAt - startedAt)
   let told = 0
   for (let turn = 1; !stop.signal.aborted; turn++) {
@@ -83,7 +86,7 @@ async function keepAlive(
     if (stop.signal.aborted || performance.now() >= until) break
     const renewed = await askRehearsal(call, 'renew', { id })
     if (renewed.kind === 'over' && performance.now() - askedAt >= endsAt - startedAt) return null
-    // A gateway that does not answer may have ended the rehearsal, or is about to.
+    // A failed renewal ends the loop, because the rehearsal has ended or its lease runs out soon.
     if (renewed.kind !== 'view') return renewed.kind === 'over' ? renewed.why : renewed.problem
     if (turn % TURNS_PER_LINE === 0 && tally.requests > told) {
       told = tally.requests

@@ -1,6 +1,6 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 
-/** Requests with the same result for their clients. */
+/** The requests whose clients saw the same status and outcome. */
 export interface SeenResult {
   readonly status: number
   readonly outcome: string
@@ -10,7 +10,7 @@ export interface SeenResult {
   readonly longestMs: number
 }
 
-/** Counts what clients saw of rehearsed requests. */
+/** Counts rehearsed requests by the status and outcome that clients saw. */
 export class Tally {
   readonly #times = new Map<string, number[]>()
   #requests = 0
@@ -35,12 +35,12 @@ export class Tally {
     return this.#requests
   }
 
-  /** Requests that the stream of the gateway left out. */
+  /** The number of requests that the gateway's stream left out. */
   get omitted(): number {
     return this.#omitted
   }
 
-  /** The most frequent result first. */
+  /** Returns the results, the most frequent first. */
   results(): SeenResult[] {
     const results = [...this.#times].map(([key, times]): SeenResult => {
       const [status = '0', outcome = ''] = key.split(' ')
@@ -55,5 +55,5 @@ export class Tally {
   }
 }
 
-/** Bounds the memory for each result. */
+/** The most durations that are kept for each result, which bounds the memory. */
 const MOST_TIMES = 10_000

@@ -5,8 +5,8 @@ import { type AdminRequest, openAdmin, readAll, refusal } from './ask-admin.ts'
 const ANSWER_WITHIN_MS = 30_000
 
 /**
- * Streams requests as they end; requests that end after `opened` was called are in the stream. Resolves with the error; null
- * when it was stopped.
+ * Streams the gateway's requests as they end. The stream has all requests that end after the call of `opened`. Resolves
+ * with the error; null when the stream was stopped.
  */
 export async function followAdmin(
   adminRequest: AdminRequest & { readonly signal: AbortSignal; readonly opened?: () => void },

@@ -13,7 +13,7 @@ interface CapsuleRequest {
   readonly to: string
 }
 
-/** Writes the capsule of a request; one of several Pods has the record. */
+/** Writes the capsule of a request. All gateways are searched, because only one of them has the record. */
 export async function saveCapsule(
   admins: readonly AdminAddress[],
   { id, token, to }: CapsuleRequest,

@@ -25,7 +25,7 @@ export async function showShadow(admins: readonly AdminAddress[], request: Shado
   return exitCode.fine
 }
 
-/** Reads the records of requests with shadows, page by page; returns a problem, or null. */
+/** Reads the records of requests with shadow policies, page by page; returns the problem as a string, or null. */
 async function readShadowed(
   admin: AdminAddress,
   { last, route, token, outcomes }: ShadowRequest,

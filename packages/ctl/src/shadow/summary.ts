@@ -2,16 +2,16 @@ import type { RequestSummary } from '@portico/gateway/admin-api'
 
 type ShadowOutcome = NonNullable<RequestSummary['shadows']>[number]
 
-/** The requests for which one shadow policy of one route had the same outcome. */
+/** The requests of one route for which one shadow policy had the same outcome. */
 export interface ShadowRow {
   readonly policy: string
-  /** `unknown` for requests that found no route. */
+  /** The name of the route; `unknown` for requests without a route. */
   readonly route: string
   readonly outcome: ShadowOutcome['outcome']
   readonly count: number
-  /** The causes in words, the most frequent first; at most ten. */
+  /** The causes of the outcome in words, the most frequent first; at most ten. */
   readonly causes: readonly { readonly text: string; readonly count: number }[]
-  /** The newest such request. */
+  /** The newest request of the row. */
   readonly example: {
     readonly id: string
     readonly at: number
@@ -21,12 +21,12 @@ export interface ShadowRow {
 }
 
 export interface ShadowSummary {
-  /** The number of requests that met a shadow. */
+  /** The number of requests that a shadow policy judged. */
   readonly requests: number
-  /** When the oldest and the newest of them began, in milliseconds since 1970; null without any. */
+  /** The start of the oldest and of the newest request, in milliseconds since 1970; null without requests. */
   readonly from: number | null
   readonly to: number | null
-  /** Denied first, then by count. */
+  /** The rows, denials first, then by count. */
   readonly rows: readonly ShadowRow[]
 }
 

@@ -95,7 +95,7 @@ async function readEdit(request: IncomingMessage): Promise<ReadEdit> {
   return { edit, basedOn }
 }
 
-/** Reads the members of an edited text; a text says what is wrong. */
+/** Reads the members of an edit; returns the problem as a string. */
 export function readCheckRequest(members: Readonly<Record<string, unknown>>): CheckRequest | string {
   const { text: edited, generation, ...others } = members
   const [unknown] = Object.keys(others)

@@ -27,7 +27,7 @@ export interface Readiness {
   draining: boolean
   /** Conditions that readiness waits for; ready when empty. */
   pending: readonly string[]
-  /** A line for people, after the verdict; empty without one. */
+  /** A line for people that follows the verdict; empty without a note. */
   note?: string
 }
 

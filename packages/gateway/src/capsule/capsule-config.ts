@@ -5,7 +5,7 @@ import type { Ir } from '../ir/resources.ts'
 import type { Capsule } from './capsule.ts'
 import { withCertificates } from './stand-in-certificate.ts'
 
-/** Returns the config of a capsule as a test uses it, or its problems. */
+/** Returns the config of a capsule in the form that tests use, or its problems. */
 export async function capsuleConfig({
   config,
   endpoints,
@@ -16,7 +16,7 @@ export async function capsuleConfig({
     const faults = checkCompile(ir)
     if (faults.length > 0) return { ok: false, problems: faults.map(({ found }) => found) }
   } catch (error) {
-    // A capsule that was edited may have a config of any form.
+    // A person may have edited the capsule, so its config may have any form.
     return { ok: false, problems: [`the config of the capsule cannot be used: ${(error as Error).message}`] }
   }
   return { ok: true, ir, warnings: [], endpoints, locate: () => null }

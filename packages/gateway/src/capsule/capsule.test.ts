@@ -33,7 +33,7 @@ async function written(record: RequestRecord, { ir }: Awaited<ReturnType<typeof 
   return capsule
 }
 
-/** Replays a capsule as `porticoctl test` does; returns what fails. */
+/** Replays a capsule as `porticoctl test` does; returns the failures. */
 async function replay(t: TestContext, capsule: Capsule): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-capsule-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -70,7 +70,7 @@ describe('a capsule', () => {
     )
     assert.ok(!JSON.stringify(capsule).includes('other.test'))
     assert.deepEqual(await replay(t, capsule), [])
-    // Without the rule, the request is decided otherwise.
+    // Without the deny rule, the replayed request reaches the backend.
     const changed = structuredClone(capsule)
     changed.config.policies.splice(0)
     assert.match((await replay(t, changed)).join(''), /the answer of 127\.0\.0\.1:9000 is unknown/)

@@ -6,7 +6,7 @@ import type { RecordedStep } from '../telemetry/recorder/record.ts'
 /** The version of the format. */
 export const CAPSULE_FORMAT = 1
 
-/** One recorded request that can be replayed without the gateway that received it. It has no secrets. */
+/** A recorded request that can be replayed without the gateway that received it. A capsule has no secrets. */
 export interface Capsule {
   readonly capsule: typeof CAPSULE_FORMAT
   /** The version of the gateway that wrote it. */
@@ -16,19 +16,19 @@ export interface Capsule {
   /** When the request came, as `2026-01-31T12:00:00.000Z`. */
   readonly at: string
   readonly decision: CapsuleDecision
-  /** The values that were redacted or not recorded, and have a stand-in. */
+  /** The values that stand-ins replace, because they were redacted or not recorded. */
   readonly replaced: readonly string[]
-  /** Why the request cannot be replayed; null when it can. */
+  /** The reason why the request cannot be replayed; null when it can be. */
   readonly problem: string | null
-  /** The request, the answer of the upstream, and the outcome, as a test; null when it cannot be replayed. */
+  /** The test with the request, the response of the upstream, and the outcome; null when the request cannot be replayed. */
   readonly test: RecordedTest | null
-  /** The parts of the config that the request passed. */
+  /** The parts of the config that apply to the request. */
   readonly config: Ir
-  /** Addresses of Services, by the key of their backends. */
+  /** The addresses of Kubernetes Services, by the key of their backends. */
   readonly endpoints: Readonly<Record<string, readonly string[]>>
 }
 
-/** The decision of the gateway, with what it read. */
+/** The decision of the gateway, with the values that it depended on. */
 interface CapsuleDecision extends Pick<Explanation, 'headline' | 'code' | 'decidedBy' | 'values' | 'rules' | 'calls'> {
   readonly status: number
   readonly steps: readonly RecordedStep[]

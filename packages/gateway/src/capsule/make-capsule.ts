@@ -18,12 +18,12 @@ interface CapsuleInput {
   readonly explanation: Explanation
 }
 
-/** Writes the capsule of a recorded request; a text says why there is none. */
+/** Writes the capsule of a recorded request; returns the reason as a string when there is no capsule. */
 export async function makeCapsule({ record, ir, explanation }: CapsuleInput): Promise<Capsule | string> {
   const slice = sliceOf(ir, record)
   if (slice === null) return 'the request reached no listener, so no config decided it'
   const secrets = new StandInSecrets()
-  // The secrets of other routes may be in the request, too.
+  // All secrets of the config are replaced, because a request may contain secrets of other routes.
   secrets.replaceIn(ir)
   const config = secrets.replaceIn(slice)
   const endpoints = endpointsOf(slice, record)
@@ -39,7 +39,7 @@ export async function makeCapsule({ record, ir, explanation }: CapsuleInput): Pr
   return secrets.isIn(JSON.stringify(capsule)) ? 'a secret of the config could not be removed' : capsule
 }
 
-/** The test of a record against the config as a replay reads it. */
+/** Returns the test of a record, checked against the config as a replay reads it. */
 async function replayable(
   record: RequestRecord,
   input: Pick<Capsule, 'config' | 'endpoints'>,
@@ -55,7 +55,7 @@ async function replayable(
     : { test: null, problem: result.reason, replaced: [] }
 }
 
-/** Addresses come apart from the config; a replay needs one for each Service. */
+/** Returns an address for each Kubernetes Service; configs do not have these addresses, and a replay needs them. */
 function endpointsOf({ backends }: Ir, { endpoint, keys }: RequestRecord): Record<string, string[]> {
   const services = backends.filter(({ target }) => target.kind === 'service' || isPool(target))
   const entries = services.map(({ key }, index): [string, string[]] => {

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { isObject } from '@portico/http/json'
 import { CAPSULE_FORMAT, type Capsule } from './capsule.ts'
 
-/** Returns the capsule in a file; null for a file that is none, and a text for a capsule that cannot be read. */
+/**
+ * Returns the capsule in a file; null for a file without a capsule, and the problem as a string for an unreadable
+ * capsule.
+ */
 export function readCapsule(file: string): Capsule | string | null {
   const value = parsed(file)
   if (!isObject(value) || value['capsule'] === undefined) return null

@@ -4,7 +4,7 @@ import { printProblem } from '../sources/print-problems.ts'
 import type { Capsule } from './capsule.ts'
 import { capsuleConfig } from './capsule-config.ts'
 
-/** Replays a capsule. */
+/** Replays the request of a capsule as a test. */
 export async function runCapsule(
   capsule: Capsule,
   file: string,
@@ -17,7 +17,7 @@ export async function runCapsule(
   return config.ok ? runLoaded(inFile(read.value, file), config, options) : config
 }
 
-/** The tests with locations in the file of the capsule, of which only the name is known. */
+/** Moves the locations of tests to line 1 of the capsule file, because capsules have no other locations. */
 function inFile(tests: LoadedTests, file: string): LoadedTests {
   const location = { file, line: 1, column: 1 }
   return {

@@ -1,7 +1,7 @@
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** Returns the parts of a config that a recorded request passed; null for a record without a listener. */
+/** Returns the parts of a config that apply to a recorded request; null for a record without a listener. */
 export function sliceOf(ir: Ir, { keys }: Pick<RequestRecord, 'keys'>): Ir | null {
   const listener = ir.listeners.find(({ key }) => key === keys.listener)
   if (listener === undefined) return null
@@ -9,7 +9,7 @@ export function sliceOf(ir: Ir, { keys }: Pick<RequestRecord, 'keys'>): Ir | nul
   const kept = new Set([listener.key, listener.bind, ...routes.map(({ key }) => key)])
   if (listener.set !== undefined) kept.add(listener.set)
   const policies = new Set(ir.policies.filter((policy) => isKept(policy, kept)))
-  // Policies and backends name further backends, which have policies of their own.
+  // Policies and backends name further backends, which have policies of their own, so the loop runs until nothing is added.
   for (let size = -1; size !== kept.size + policies.size;) {
     size = kept.size + policies.size
     const text = JSON.stringify([routes, [...policies], ir.backends.filter(({ key }) => kept.has(key))])
@@ -25,7 +25,7 @@ export function sliceOf(ir: Ir, { keys }: Pick<RequestRecord, 'keys'>): Ir | nul
   }
 }
 
-/** The route and those that delegate to it, in the order of the config. */
+/** Returns the route and the routes that delegate to it, in the order of the config. */
 function routesOf(ir: Ir, route: string | null): Ir['routes'] {
   const keys = new Set<string>()
   for (let key = route ?? undefined; key !== undefined && !keys.has(key);) {
@@ -39,13 +39,17 @@ function isKept({ target }: AttachedPolicy, kept: ReadonlySet<string>): boolean 
   if (target.kind === 'gateway') return true
   const { key } = target
   if (kept.has(key)) return true
-  // Entries of a route and sections of a backend have keys below its key; a rule has a key below that of its route.
+  // The keys of route entries and backend sections begin with the key of their route or backend; the key of a rule
+  // begins with the key of its route.
   return [...kept].some(
     (each) => each.startsWith(`${key}/`) || key.startsWith(`${each}/backend/`) || key.startsWith(`${each}/section/`),
   )
 }
 
-/** Logs and metrics decide nothing, and their exports have credentials. Null for a policy of nothing else. */
+/**
+ * Removes logs, traces and metrics from a policy, which decide nothing and whose exporters have credentials; null when
+ * nothing is left.
+ */
 function withoutTelemetry(policy: AttachedPolicy): AttachedPolicy | null {
   if (policy.frontend === null) return policy
   const { accessLog: _log, tracing: _tracing, metrics: _metrics, recorder: _recorder, ...frontend } = policy.frontend

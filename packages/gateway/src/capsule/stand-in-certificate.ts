@@ -1,10 +1,10 @@
 import { createStandInPair } from '../config-tests/stand-in-pair.ts'
 
-/** The texts in a capsule for a certificate and its private key; a replay creates a pair. */
+/** The text that replaces a certificate in a capsule. A replay puts a generated certificate in its place. */
 export const STAND_IN_CERTIFICATE = 'stand-in-certificate'
 export const STAND_IN_KEY = 'stand-in-private-key'
 
-/** Returns a value with certificates and private keys where a capsule has the texts for them. */
+/** Returns a value in which a generated certificate and its private key replace their stand-in texts. */
 export function withCertificates(value: unknown): unknown {
   let made: ReturnType<typeof createStandInPair> | null = null
   const replace = (each: unknown): unknown => {

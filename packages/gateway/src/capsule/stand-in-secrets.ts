@@ -59,7 +59,7 @@ export class StandInSecrets {
     )
   }
 
-  /** Secrets that are long enough to be recognized within a text. */
+  /** The secrets that are long enough to be recognized within a text, the longest first. */
   get #longestFirst(): [secret: string, standIn: string][] {
     return [...this.#standIns]
       .filter(([secret]) => secret.length >= SHORTEST)
@@ -75,7 +75,7 @@ export class StandInSecrets {
     return made
   }
 
-  /** Credentials of clients keep their names; their stand-ins have the form that the policy expects. */
+  /** Replaces API keys and passwords by stand-ins in the form that the policy expects. The names of keys and users stay. */
   #replaceCredentials(ir: Ir): void {
     const { apiKeys, basic } = policiesOf(ir)
     for (const [, entry] of apiKeys.flatMap(({ entries }) => entries)) {
@@ -90,7 +90,7 @@ export class StandInSecrets {
     }
   }
 
-  /** Puts stand-ins where the redacted copy differs from the original. */
+  /** Returns the original value with a stand-in for each text that the redacted copy hides. */
   #merge(clean: unknown, original: unknown, path: readonly string[]): unknown {
     if (typeof original === 'string') return this.#text(clean, original, path)
     if (typeof original !== 'object' || original === null) return original
@@ -102,7 +102,7 @@ export class StandInSecrets {
     const members = Object.entries(original).map(
       ([name, value]) => [name, this.#merge(at(name), value, [...path, name])] as const,
     )
-    // A certificate must fit its key.
+    // A certificate is replaced with its private key, because both must fit.
     const hasKey = members.some(([, value]) => value === STAND_IN_KEY)
     const isOfKey = (name: string, value: unknown): boolean =>
       hasKey && typeof value === 'string' && value.includes('BEGIN CERTIFICATE') && !/root|ca/i.test(name)
@@ -118,21 +118,24 @@ export class StandInSecrets {
     return clean === original ? original : clean.replaceAll(REDACTED, STAND_IN)
   }
 
-  /** The stand-in of a whole text; a text of an expression stays one. */
+  /** Returns the stand-in of a secret text; a string literal in an expression keeps its quotes. */
   #secret(original: string): string {
     const [, quote = '', inner = original] = /^(["'])(.*)\1$/s.exec(original) ?? []
     const made = this.#note(inner)
     return original.includes('PRIVATE KEY-----') ? STAND_IN_KEY : quote + made + quote
   }
 
-  /** Stand-ins and names of users are in places of secrets, too. */
+  /** Whether a text needs no stand-in, because it is a stand-in or the name of a user. */
   #isStandIn(text: string, path: readonly string[]): boolean {
     const isName = path.at(-1) === 'username' && path.includes('basicAuthentication')
     return isName || this.#made.has(text)
   }
 }
 
-/** Files and variables hold secrets as a whole; `metadata` of a key describes its owner. */
+/**
+ * Whether all texts at a path are secrets: those in files and in variables, but not the `metadata` of a key, which
+ * describes its owner.
+ */
 function isSecretPath(path: readonly string[]): boolean {
   const at = Math.max(path.indexOf('secretRef'), path.indexOf('env'))
   return at !== -1 && at < path.length - 1 && !path.includes('metadata')
@@ -145,7 +148,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, child]) => [change(name), mapTexts(child, change)]))
 }
 
-/** The schema of the policies of a section, as the config file has them. */
+/** Returns the schema of a section's policies in the config file. */
 function sectionSchema(section: 'traffic' | 'backend'): Schema {
   const policies = fieldOf(configFile, 'policies')
   const node = nodeOf(policies)
@@ -161,8 +164,8 @@ function fieldOf(schema: Schema, name: string): Schema {
 }
 
 const SECTIONS = { traffic: sectionSchema('traffic'), backend: sectionSchema('backend') }
-/** Keys of resources, and expressions; other fields with such a name are secrets. */
+/** The paths of fields that are no secrets in spite of their names, such as the keys of resources, and expressions. */
 const PLAIN_KEYS = [...RESOURCE_KEYS, ...EXPRESSION_KEYS, 'targets.*.key']
 const PASSWORD_HASH = `{SHA}${createHash('sha1').update(STAND_IN).digest('base64')}`
-/** Shorter secrets occur inside of words. */
+/** The shortest secret that is replaced within texts, because shorter ones occur inside of words. */
 const SHORTEST = 6

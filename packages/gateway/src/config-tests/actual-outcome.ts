@@ -61,10 +61,13 @@ export function actualOutcome(
   return { actual, explanation }
 }
 
-/** The position of the last request to the endpoint or the program of the backend among all requests that were sent; -1 without one. */
+/**
+ * Returns the index of the last request that was sent to the backend among all requests that the gateway sent; -1
+ * without such a request.
+ */
 export function upstreamIndex({ access, upstreamRequests }: Outcome): number {
   const endpoint = access?.endpoint ?? ''
-  // Programs have no endpoint.
+  // The program of a stdio MCP target has no endpoint.
   const isCalled = (address: string): boolean => (endpoint === '' ? address.startsWith('stdio:') : address === endpoint)
   return upstreamRequests.findLastIndex(({ address }) => isCalled(address))
 }

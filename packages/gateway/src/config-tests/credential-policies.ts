@@ -15,7 +15,7 @@ interface CredentialSource {
   readonly location?: CredentialLocation | undefined
 }
 
-/** The policies of a config that check credentials, with the parts that hold the secrets. */
+/** The policies of a config that check credentials, with the fields that hold the secrets. */
 interface CredentialPolicies {
   readonly tokens: readonly (CredentialSource & {
     readonly providers: readonly { readonly issuer: string; readonly jwks?: unknown }[]
@@ -51,7 +51,7 @@ export function policiesOf({ policies }: Ir): CredentialPolicies {
   }
 }
 
-/** The plain policy, or the forms of a conditional one. */
+/** Returns the policy itself, or the policies of its conditions. */
 function formsOf<Policy extends object>(policy: Policy | undefined): Policy[] {
   if (policy === undefined) return []
   const { conditional } = policy as { conditional?: readonly { policy: Policy }[] }

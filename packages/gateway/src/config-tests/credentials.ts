@@ -46,7 +46,7 @@ export function carriedCredentials(
   return carried
 }
 
-/** The key with this name in the config; null when no key has it as its name. */
+/** Returns the API key with this name in the config; null when the config has no such name, or only the hash of the key. */
 function keyNamed(name: string, ir: Ir): string | null {
   for (const { entries } of policiesOf(ir).apiKeys) {
     const key = entries.find(([each]) => each === name)?.[1].key
@@ -61,7 +61,7 @@ function passwordFor({ username, password }: NonNullable<GivenClient['basic']>, 
     if (standIn === null) throw new UnusableCredential(`the config has no user \`${username}\``)
     return standIn
   }
-  // The hash of the password was replaced, so nothing can check the password.
+  // A stand-in has replaced the password's hash in the config, so the real password can no longer be checked.
   if (standIn !== null) {
     throw new UnusableCredential(`give the password of \`${username}\` in all tests of the file, or in none`)
   }

@@ -2,18 +2,18 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Ir } from '../ir/resources.ts'
 import { policiesOf } from './credential-policies.ts'
 
-/** The credentials to replace: all of them, or those of some names. */
+/** The names of the keys and users whose credentials are replaced. */
 export interface ReplacedNames {
   readonly keys: ReadonlySet<string>
   readonly users: ReadonlySet<string>
 }
 
-/** Credentials of a run, for keys and passwords of which a config has only hashes. */
+/** Stand-ins for API keys and passwords that a config has only as hashes, for the length of a test run. */
 export class HashStandIns {
   readonly #keyByHash = new Map<string, string>()
   readonly #passwords = new Map<string, string>()
 
-  /** Changes the config, so that it accepts the stand-ins. Null replaces all credentials. */
+  /** Changes the config so that it accepts the stand-ins. `names` selects the credentials to replace; null replaces all. */
   constructor(ir: Ir, names: ReplacedNames | null) {
     const { apiKeys, basic } = policiesOf(ir)
     for (const [name, entry] of apiKeys.flatMap(({ entries }) => entries)) {
@@ -32,12 +32,12 @@ export class HashStandIns {
     }
   }
 
-  /** The stand-in of a key that the config had the hash of; the key itself otherwise. */
+  /** Returns the stand-in for an API key that the config has as a hash; the key itself otherwise. */
   keyFor(key: string): string {
     return this.#keyByHash.get(`sha256:${createHash('sha256').update(key).digest('hex')}`) ?? key
   }
 
-  /** Null for a user whose password was not replaced. */
+  /** Returns the stand-in for a user's password; null when the password was not replaced. */
   passwordOf(username: string): string | null {
     return this.#passwords.get(username) ?? null
   }

@@ -49,7 +49,7 @@ export type RunResult =
 interface RunOptions {
   /** Runs only tests whose name contains the text; null runs all. */
   readonly filter: string | null
-  /** The text of the config, in place of that of its file. */
+  /** The text of the config, which replaces the text of the config file. */
   readonly text?: string
 }
 
@@ -84,7 +84,7 @@ export async function runLoaded(tests: LoadedTests, loaded: TestedConfig, { filt
   return { ok: true, results, coverage, warnings: loaded.warnings }
 }
 
-/** The names of credentials that tests give without the credential itself. */
+/** Returns the names of the API keys and users that tests use without the credential itself. */
 function namesIn({ tests }: LoadedTests): ReplacedNames {
   const clients = tests.flatMap(({ steps }) => steps.map(({ given }) => given))
   return {
@@ -100,7 +100,7 @@ export function failuresOf(tests: LoadedTests, test: LoadedTest, parts: RunParts
   return new TestRun(tests, test, parts).run()
 }
 
-/** A config that was made to trust the credentials of a run. */
+/** A config that accepts the stand-in credentials of a test run. */
 export interface RunParts {
   readonly config: TestedConfig
   readonly issuer: TrustedIssuer

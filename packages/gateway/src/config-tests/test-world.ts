@@ -7,7 +7,7 @@ import type { Reply } from './schema.ts'
 /** The world of a test. Responses of a list are used up in order, so each test needs a world of its own. */
 export function worldOf({ world }: Pick<LoadedTests, 'world'>, { clock, upstreams }: LoadedTest): World {
   const servers = new Map(Object.entries(upstreams).map(([name, replies]) => [name, serverOf(replies)]))
-  // Programs speak MCP only, so an answer for all servers is none of theirs.
+  // A reply under `*` is for all servers but the programs of stdio MCP targets, which speak MCP only.
   const others = (address: string): Upstream | undefined =>
     address.startsWith('stdio:') ? undefined : servers.get('*')
   return { ...world, clock, upstream: (address) => servers.get(address) ?? others(address) ?? null }
@@ -26,7 +26,7 @@ function serverOf(replies: readonly Reply[]): Upstream {
   }
 }
 
-/** The response of an upstream to a request; null when the reply is for other requests. */
+/** Returns the response of an upstream to a request; null when the reply is for other kinds of requests. */
 export function replyOf(
   { status, headers, body, trailers, chat, usage, mcp, delay, fault }: Reply,
   message: UpstreamMessage,

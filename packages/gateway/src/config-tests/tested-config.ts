@@ -25,9 +25,12 @@ export interface TestedConfig {
 interface TestedConfigOptions {
   readonly env: Environment
   readonly gateway: string | null
-  /** The text of the config, in place of that of its file. */
+  /** The text of the config, which replaces the text of the config file. */
   readonly text?: string
-  /** Whether stand-ins replace certificates and keys whose files are absent; otherwise, these are problems. */
+  /**
+   * Whether stand-ins replace certificates and keys whose files are absent. Without stand-ins, absent files are
+   * problems.
+   */
   readonly standsIn?: boolean
 }
 
@@ -51,7 +54,10 @@ export async function loadTestedConfig(
   }
 }
 
-/** Certificates and private keys are seldom on the machine that runs tests; handshakes are not simulated, so any do. */
+/**
+ * Provides a generated certificate and key for absent files, which are seldom on the machine that runs tests. Any pair
+ * will do, because TLS handshakes are not simulated.
+ */
 class AbsentFiles {
   readonly #names = new Set<string>()
   #pair: ReturnType<AbsentPem> | null = null

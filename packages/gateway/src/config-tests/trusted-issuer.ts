@@ -35,8 +35,8 @@ export class TrustedIssuer {
   }
 
   /**
-   * Signs a token; `iss`, `aud`, `iat` and `exp` fit the first policy of the config unless the claims have them. A claim
-   * that is undefined is left out.
+   * Signs a token with the given claims. Absent `iss`, `aud`, `iat` and `exp` are set to fit the first policy of the
+   * config; a claim with the value undefined is left out.
    */
   token(claims: Readonly<Record<string, unknown>>, ir: Ir, now: number): string {
     const seconds = Math.floor(now / 1000)

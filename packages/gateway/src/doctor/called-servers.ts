@@ -6,10 +6,10 @@ import { createProvider } from '../llm/providers/index.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { effectivePolicies } from './effective-policies.ts'
 
-/** A server that a config calls by a fixed address. */
+/** A server that the gateway calls at a fixed address in the config. */
 export interface CalledServer {
   readonly kind: 'backend' | 'provider' | 'mcp' | 'collector'
-  /** `orders`, or `models/openai` for a part of a backend. */
+  /** The name of the backend, such as `orders`, or of a part of a backend, such as `models/openai`. */
   readonly name: string
   readonly host: string
   readonly port: number
@@ -17,7 +17,7 @@ export interface CalledServer {
   readonly path: string | null
   /** Options of TLS; null for plain text. */
   readonly tls: ConnectionOptions | null
-  /** Why TLS cannot be set up; empty when it can. */
+  /** The reason why TLS cannot be set up; empty when TLS can be set up. */
   readonly tlsProblem: string
   /** The HTTP version that the config demands; null when the server may choose. */
   readonly version: 'HTTP1' | 'HTTP2' | null
@@ -41,14 +41,14 @@ export function calledServers(ir: Ir): CalledServer[] {
         return providersOf(backend, policiesOf)
       case 'mcp':
         return target.targets.flatMap(({ name: part, key: partKey, reached }) => {
-          // Programs have no address, and Services get theirs from the cluster.
+          // Programs have no address, and Kubernetes Services get their addresses from the cluster.
           if (!('host' in reached) || ('service' in reached && reached.service !== undefined)) return []
           const { host, port } = reached
           return [serverOf({ kind: 'mcp', name: `${name}/${part}`, host, port }, policiesOf(backend, partKey))]
         })
       case 'agentCore':
         return [serverOf({ kind, name, host: target.host, port: 443 }, { tls: {}, ...policiesOf(backend) })]
-      // Their addresses come from clients, the cluster or a picker.
+      // These backends have no fixed address: their addresses come from clients, the cluster or an endpoint picker.
       case 'dynamicForwardProxy':
       case 'inferencePool':
       case 'service':
@@ -86,7 +86,7 @@ function settingsOf(policies: BackendPolicies) {
   return { tls, version, isTunneled: policies.tunnel !== undefined }
 }
 
-/** The keys of the backends that telemetry goes to. */
+/** Returns the keys of the backends that receive telemetry. */
 function collectorKeys({ policies }: Ir): Set<string> {
   const names = policies.flatMap(({ frontend }) => [
     frontend?.tracing?.backendRef.name,

@@ -10,18 +10,18 @@ import { readModelList } from '../llm/providers/model-list.ts'
 import type { Provider, ProviderCall } from '../llm/providers/provider.ts'
 import { effectivePolicies } from './effective-policies.ts'
 
-/** A request that checks something at a provider. Its headers have the key. */
+/** A request that checks a provider. Its headers contain the provider's key. */
 interface ProviderRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Null for a request without a body. */
+  /** The body of the request; null for a request without a body. */
   readonly body: string | null
 }
 
 /** A provider of models, with the requests that check its key and its model. */
 export interface CheckableProvider {
-  /** `models/openai`. */
+  /** The name of the provider, such as `models/openai`. */
   readonly name: string
   readonly host: string
   readonly port: number
@@ -29,15 +29,15 @@ export interface CheckableProvider {
   readonly authority: string
   /** Options of TLS; null for plain text. */
   readonly tls: ConnectionOptions | null
-  /** The model of the config; null when clients choose. */
+  /** The model in the config; null when clients choose the model. */
   readonly model: string | null
-  /** Why its key cannot be checked from here; empty when it can. */
+  /** The reason why the provider's key cannot be checked on this machine; empty when the key can be checked. */
   readonly unchecked: string
-  /** Lists the models; null when the provider has no list. */
+  /** The request that lists the provider's models; null when the provider has no list. */
   readonly list: ProviderRequest | null
-  /** Asks the model for one token; null when the provider has another format. */
+  /** The request for one token of the model; null when the doctor does not know the provider's format. */
   readonly token: ProviderRequest | null
-  /** The ids of models in the response to `list`; null when the response is no list. */
+  /** Returns the model ids in the response to `list`; null when the response is no list. */
   modelsIn(this: void, body: string): readonly string[] | null
 }
 

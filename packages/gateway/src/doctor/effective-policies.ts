@@ -2,9 +2,12 @@ import { indexPolicies, setsOfListeners } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedBackend, Backend, Ir } from '../ir/resources.ts'
 
-/** Returns the function that finds the policies of a backend, or of a part of it, on the first route that calls it. */
+/**
+ * Returns the function that finds the effective policies of a backend, or of a section of the backend, on the first
+ * route that calls the backend.
+ */
 export function effectivePolicies(ir: Ir): (backend: Backend, section?: string) => AttachedBackend {
-  // Only traffic policies are joined.
+  // The set of joined policies is empty, because only traffic policies are joined.
   const index = indexPolicies(PoliciesByTarget.of(ir.policies), new Set(), setsOfListeners(ir.listeners))
   return ({ key }, section) => {
     const route = ir.routes.find(({ backends }) => backends.some(({ backend }) => backend === key))

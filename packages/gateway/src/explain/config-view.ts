@@ -47,7 +47,7 @@ export class ConfigView implements ConfigLookup {
     return this.ir.routes.find((route) => route.key === key) ?? null
   }
 
-  /** All attachments of a policy that applied to the request, without shadows, from the farthest to the nearest. */
+  /** Returns all attachments of an enforced policy that applied to the request, from the farthest to the nearest. */
   said(section: PolicySection, policy: string, keys: RecordKeys, phase: string | null): AttachedConfig[] {
     const attached = section === 'frontend' ? this.#atPort(keys) : this.#near(section, keys)
     const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'

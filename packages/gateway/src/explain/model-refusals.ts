@@ -19,7 +19,7 @@ export const modelNotFound: ConfigExplainer = (subject) => {
   }
 }
 
-/** A file or a batch that this client cannot use. */
+/** Explains the 404 for a file or a batch that does not exist, or that belongs to another client. */
 export const resourceNotFound: ConfigExplainer = (subject) => ({
   headline: subject.record.error ?? 'this client has no such file or batch',
   place: backendPlace(subject),

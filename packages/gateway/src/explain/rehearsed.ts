@@ -1,7 +1,7 @@
 import type { Findings } from '../findings/subject.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** The explanation of a response that a rehearsal made in place of the backend; null for others. */
+/** Explains a response that a rehearsal sent in place of the backend; null for other responses. */
 export function rehearsedAnswer({ rehearsal = [], route, backend, status }: RequestRecord): Findings | null {
   if (rehearsal.at(-1) !== `abort ${status}`) return null
   const way = [route === null ? '' : `route ${route}`, backend === null ? '' : `backend ${backend}`]
@@ -12,7 +12,7 @@ export function rehearsedAnswer({ rehearsal = [], route, backend, status }: Requ
   }
 }
 
-/** The delays and aborts of the request, in words. */
+/** Returns a remark about the delays and aborts of the request by rehearsals; empty without any. */
 export function rehearsalRemarks({ rehearsal = [] }: RequestRecord): string[] {
   return rehearsal.length === 0 ? [] : [`a rehearsal took part on purpose: ${rehearsal.join(', ')}`]
 }

@@ -5,14 +5,17 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { policiesOf } from '../config-tests/credential-policies.ts'
 import { STAND_IN } from './sent-request.ts'
 
-/** A client that may have sent a recorded request, with credentials that the record does not hold. */
+/** A client that may have sent a recorded request, with stand-ins for the credentials that the record does not hold. */
 interface PossibleClient {
   readonly given: JsonObject
   readonly headers: Readonly<Record<string, string>>
   readonly replaced: readonly string[]
 }
 
-/** The clients to try for a record, the most probable first: the first that is decided as recorded is taken. */
+/**
+ * Returns the clients to try for a record, the most probable first. The test uses the first client for which the
+ * gateway decides as recorded.
+ */
 export function possibleClients(record: RequestRecord, redacted: readonly string[], ir: Ir): PossibleClient[] {
   const address = addressOf(record.source)
   const known = credentialOf(record, ir)
@@ -45,7 +48,7 @@ export function possibleClients(record: RequestRecord, redacted: readonly string
   ]
 }
 
-/** Tokens that fail in different ways, and one that passes. */
+/** The claims of tokens that a policy refuses for different reasons, and of a token that it accepts. */
 const TOKENS: readonly JsonObject[] = [
   { sub: STAND_IN, exp: 1 },
   { sub: STAND_IN, nbf: 32_503_680_000 },
@@ -60,7 +63,7 @@ interface KnownCredentials {
   readonly replaced: readonly string[]
 }
 
-/** The credentials that let the client in; null when none did, or when they cannot be replaced. */
+/** Returns stand-ins for the credentials that the gateway accepted; null when it accepted none that the config knows. */
 function credentialOf({ variables, key }: RequestRecord, ir: Ir): KnownCredentials | null {
   const { apiKeys, basic } = policiesOf(ir)
   const isKey = (name: unknown): boolean => apiKeys.some(({ entries }) => entries.some(([each]) => each === name))
@@ -91,7 +94,7 @@ function memberOf(value: unknown, name: string): string | null {
   return typeof member === 'string' ? member : null
 }
 
-/** The headers in which policies of the config read credentials. */
+/** Returns the headers in which the config's policies expect credentials. */
 function carriersOf(ir: Ir): ReadonlySet<string> {
   const { tokens, apiKeys, basic } = policiesOf(ir)
   const names = [...tokens, ...apiKeys, ...basic].map(({ location }) =>

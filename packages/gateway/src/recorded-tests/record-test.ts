@@ -9,8 +9,8 @@ import { statedOutcome } from './stated-outcome.ts'
 import { type Draft, TestBench, type TrialResult } from './test-bench.ts'
 
 /**
- * Writes the test of a record: the request with secrets replaced, and the recorded outcome. The test passes with the
- * given config, or there is a reason why none does.
+ * Returns the test of a record: the request with replaced secrets, and the recorded outcome. The test passes with the
+ * given config; otherwise the result is the reason why no test passes.
  */
 export async function recordTest(
   record: RequestRecord,
@@ -58,7 +58,10 @@ function* draftsOf(
   }
 }
 
-/** A limit denies only the request after those that use it up, so these come first in the test. */
+/**
+ * Runs a draft of the test. A request that a limit denied comes after the requests that use up the limit, so the test
+ * repeats those first.
+ */
 async function tryDraft(
   bench: TestBench,
   record: RequestRecord,
@@ -81,7 +84,7 @@ function nameOf({ method, path, status, outcome, reason, id }: RequestRecord): s
   return `${method ?? ''} ${shown}: ${result} (${id})`
 }
 
-/** Why the test of the most probable request fails. */
+/** Returns the reason why the most probable test fails. */
 function reasonOf({ failures, problem }: Extract<TrialResult, { kind: 'failed' }>): string {
   if (problem !== null) return problem
   const [failure] = failures

@@ -23,7 +23,7 @@ interface Case {
   readonly requests: readonly Partial<SimulatedRequest>[]
   readonly isBrief?: boolean
   readonly reply?: Partial<WorldReply>
-  /** The config of the tests; that of the records when unset. */
+  /** The config that the tests run against; the config of the records when unset. */
   readonly other?: string
 }
 

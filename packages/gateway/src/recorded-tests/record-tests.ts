@@ -7,16 +7,16 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { RecordedTest } from './recorded-test.ts'
 import { recordTest } from './record-test.ts'
 
-/** The tests of records, and the records without one. */
+/** The tests of recorded requests, and the records that have no test. */
 export interface RecordedTests {
   readonly tests: readonly RecordedTest[]
-  /** The number of records that have the same test as an earlier one. */
+  /** The number of records whose test equals the test of an earlier record. */
   readonly alike: number
   readonly replaced: readonly { readonly what: string; readonly count: number }[]
   readonly impossible: readonly { readonly record: RequestRecord; readonly reason: string }[]
 }
 
-/** Writes tests of records, the oldest first. The config may be changed. */
+/** Writes tests of records, the oldest first. The run may change the config. */
 export async function recordTests(
   records: readonly RequestRecord[],
   config: TestedConfig,

@@ -1,13 +1,16 @@
 import type { JsonObject } from '../schema/kit.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** An answer of the upstream that may have led to the outcome of a record, and what of it is not recorded. */
+/** A response of the upstream that may have led to the outcome of a record, with the parts that were not recorded. */
 interface PossibleAnswer {
   readonly reply: JsonObject
   readonly replaced: readonly string[]
 }
 
-/** The answers to try for a record, the most probable first; one that is not needed when no backend was called. */
+/**
+ * Returns the upstream responses to try for a record, the most probable first. The list is never empty, although a
+ * denied request may have called no backend.
+ */
 export function possibleAnswers(record: RequestRecord): PossibleAnswer[] {
   const { llm, mcp, outcome, reason, status, responseBody } = record
   if (outcome === 'failed' && reason !== null && reason.kind !== 'Upstream') {
@@ -22,14 +25,14 @@ export function possibleAnswers(record: RequestRecord): PossibleAnswer[] {
     const usage = { input: inputTokens ?? 0, output: outputTokens ?? 0 }
     return [{ reply: { chat: 'not recorded', usage }, replaced: ['the answer of the model'] }]
   }
-  // A policy may have answered after the backend, or instead of it.
+  // The policy that denied the request may have run after the response of the backend, or in place of the backend.
   if (outcome === 'denied' || outcome === 'limited') return [{ reply: {}, replaced: [] }]
   const text = responseBody !== null && !responseBody.isCut ? responseBody.text : null
   const isOk = status === 200
   return [{ reply: { ...(!isOk && { status }), ...(text !== null && text !== '' && { body: text }) }, replaced: [] }]
 }
 
-/** The faults of a backend, those that fit the recorded error first. */
+/** Returns the faults of an upstream, beginning with those that fit the recorded error. */
 function faultsOf({ error }: RequestRecord): string[] {
   const isLikely = ({ sign }: { sign: RegExp }): boolean => sign.test(error ?? '')
   return FAULTS.toSorted((a, b) => Number(isLikely(b)) - Number(isLikely(a))).map(({ fault }) => fault)

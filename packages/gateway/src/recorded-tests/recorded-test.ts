@@ -11,12 +11,12 @@ export interface RecordedTest {
   readonly expect?: JsonObject | readonly JsonObject[]
 }
 
-/** The test of a record, or why there is none. */
+/** The test of a recorded request, or the reason why there is none. */
 export type RecordedTestResult =
   | {
       readonly kind: 'test'
       readonly test: RecordedTest
-      /** The values that were redacted or not recorded, and what stands for them. */
+      /** The values that stand-ins replace, because they were redacted or not recorded. */
       readonly replaced: readonly string[]
     }
   | { readonly kind: 'impossible'; readonly reason: string }

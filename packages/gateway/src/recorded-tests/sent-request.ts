@@ -5,16 +5,16 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { chatBody } from '../backtest/chat-body.ts'
 import { portOf } from '../backtest/replayed-request.ts'
 
-/** A recorded request as the `send` of a test. */
+/** A recorded request in the form of `send` in a test. */
 export interface SentRequest {
-  /** The forms to try, the most probable first. */
+  /** The possible forms of the request, the most probable first. */
   readonly sends: readonly JsonObject[]
-  /** Names of headers whose values are redacted, lower case. */
+  /** The names, in lower case, of headers whose values are redacted. */
   readonly redacted: readonly string[]
   readonly replaced: readonly string[]
 }
 
-/** Returns the request of a record; a text says why it cannot be sent again. */
+/** Returns the request of a record; returns the reason as a string when the request cannot be sent again. */
 export function sentRequest(record: RequestRecord, ir: Ir): SentRequest | string {
   const { method, path, host, scheme, status, mcp } = record
   if (method === null || path === null || host === null)
@@ -54,7 +54,10 @@ function headersIn(headers: Record<string, string>): JsonObject {
   return Object.keys(headers).length === 0 ? {} : { headers }
 }
 
-/** The messages that may have been sent: clients know a tool by its own name, or behind that of its target. */
+/**
+ * Returns the MCP messages that the client may have sent: clients know a tool by its own name, or by a name that begins
+ * with its target.
+ */
 function messagesOf({ method, target, kind, name }: NonNullable<RequestRecord['mcp']>): JsonObject[] {
   if (method === '') return []
   if (name === null || kind === null) return [{ mcp: method }]
@@ -94,13 +97,13 @@ function bodyOf(record: RequestRecord): { text: string; isJson: boolean; replace
   if (bytesIn === 0) return null
   const chat = chatBody(record)
   if (chat !== null) return { text: JSON.stringify(chat), isJson: true, replaced: 'the text of the model call' }
-  // A limit of bytes decides by the length alone.
+  // A body of the same length is enough, because size limits read only the length.
   return { text: 'x'.repeat(Math.min(bytesIn, MOST_BODY)), isJson: false, replaced: 'the body, by one of this length' }
 }
 
 export const STAND_IN = 'stand-in'
 const MOST_BODY = 65_536
-/** Headers of the connection or of the framing, which the client of a test writes itself. */
+/** Headers of the connection and of the message framing, which the client of a test writes itself. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'proxy-connection', 'expect'],
 ])

@@ -3,7 +3,10 @@ import type { TestedConfig } from '../config-tests/tested-config.ts'
 import type { JsonObject } from '../schema/kit.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 
-/** The outcome of a record as the expectation of a test; a text says why nothing can be expected. */
+/**
+ * Returns the outcome of a record in the form of `expect` in a test; returns the reason as a string when a test can
+ * expect nothing.
+ */
 export function statedOutcome(record: RequestRecord, { ir, locate }: TestedConfig): JsonObject | string {
   const { status, route, backend, reason, llm, afterPolicies, keys } = record
   if (status === 0) return 'the client left before a response'
@@ -19,7 +22,7 @@ export function statedOutcome(record: RequestRecord, { ir, locate }: TestedConfi
     ...(isStopped && { by: reason.policy }),
     ...(isStopped && against !== undefined && { rule: against.index + 1 }),
     ...(record.outcome === 'denied' || record.outcome === 'limited' ? { reason: explanation.code } : {}),
-    // Chance or load chose one of several backends.
+    // The test expects a backend only if the route has no other, because chance or load may choose another one.
     ...(backend !== null && isOnly && { backend }),
     ...(path !== null && backend !== null && !path.includes('…') && { upstream: { path } }),
     ...(llm !== null &&

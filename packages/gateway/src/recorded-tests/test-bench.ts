@@ -8,15 +8,15 @@ import { Simulation } from '../simulate/simulation.ts'
 import type { JsonObject } from '../schema/kit.ts'
 import type { RecordedTest } from './recorded-test.ts'
 
-/** A request of a test before its upstreams are known. */
+/** A test without the upstreams that its request reaches, which the first run finds out. */
 export type Draft = Omit<RecordedTest, 'upstreams'> & { readonly reply: JsonObject }
 
-/** The outcome of a draft: the test when it passes, or the failures. */
+/** The result of a draft: the test when the draft passes, otherwise its failures. */
 export type TrialResult =
   | { readonly kind: 'passed'; readonly test: RecordedTest }
   | { readonly kind: 'failed'; readonly failures: readonly TestFailure[]; readonly problem: string | null }
 
-/** Tries tests against a config. */
+/** Runs drafts of tests against a config. */
 export class TestBench {
   readonly #parts: RunParts
   readonly #world: JsonObject
@@ -39,7 +39,10 @@ export class TestBench {
     return failures.length === 0 ? { kind: 'passed', test } : { kind: 'failed', failures, problem: null }
   }
 
-  /** Counts the requests before the first one with this status; null when there is none among the first `most`. */
+  /**
+   * Returns the number of repeated requests before the first response with this status; null when none of the first
+   * `most` responses has the status.
+   */
   async countUntil({ reply, ...draft }: Draft, status: number, most: number): Promise<number | null> {
     const tests = this.#read({ ...draft, upstreams: { '*': reply } })
     const [test] = typeof tests === 'string' ? [] : tests.tests
@@ -59,7 +62,10 @@ export class TestBench {
     return null
   }
 
-  /** The addresses of the backend that the request of a test reaches; services of policies are not answered. */
+  /**
+   * Returns the addresses of the backend that the test's request reaches, without the addresses of services that
+   * policies call.
+   */
   async #addresses(tests: LoadedTests): Promise<string[]> {
     const [test] = tests.tests
     const [step] = test?.steps ?? []

@@ -110,7 +110,7 @@ export class LlmRecord {
   cache: CacheOutcome | null = null
   /** Counts the outcome for the cache of the provider. */
   cacheUses: CacheUseCounter | null = null
-  /** The id of the entry in the ledger, for a charge that may be repeated; null for the id of the request. */
+  /** The id of the ledger entry, for a charge that may be sent again; null when the id of the request is used. */
   ledgerId: string | null = null
   /** Result of a count_tokens call; it does not count as usage. */
   countedTokens: number | null = null

@@ -28,7 +28,7 @@ export interface Policy<
   fileOnly?: boolean
   /** Whether the policy applies with its defaults even when the config does not mention it. */
   always?: boolean
-  /** Whether the policy decides if a request may pass, so that it can run as a shadow: see `pipeline/shadow`. */
+  /** Whether the policy decides if a request may pass. Such a policy can run as a shadow policy: see `pipeline/shadow`. */
   decides?: D
   schema: S
 }

@@ -34,7 +34,7 @@ export interface LoadOptions {
   dir: string
   env: Environment
   readFile?: (path: string) => string
-  /** Undefined makes absent files of certificates and keys a problem. */
+  /** Returns stand-ins for absent certificate and key files; when undefined, absent files are problems. */
   absentPem?: AbsentPem
 }
 

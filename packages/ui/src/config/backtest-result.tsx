@@ -72,7 +72,7 @@ function Example({ example: { id, method, host, path } }: { example: BacktestExa
 }
 
 function failureText(error: Error): string {
-  // The gateway says so when no requests are recorded.
+  // The gateway responds with 409 when no requests are recorded.
   const isExpected = error instanceof RefusedCall && error.status === 409
   return `${isExpected ? 'Recorded requests tell nothing' : 'The back-test failed'}: ${error.message}.`
 }

@@ -1,6 +1,9 @@
 import type { BacktestReport, FlipKind } from '@portico/gateway/admin-config'
 
-/** The result of a back-test in sentences: first the requests that would be denied, then what limits the result. */
+/**
+ * Returns the result of a back-test in sentences: first the requests that would be denied, then the limits of the
+ * result.
+ */
 export function backtestSentences({ records, flipped, unknown, counts, isCut, remarks }: BacktestReport): string[] {
   const denied = sum(counts, DENIALS)
   const admitted = sum(counts, ['newly-admitted'])
@@ -15,7 +18,7 @@ export function backtestSentences({ records, flipped, unknown, counts, isCut, re
   ]
 }
 
-/** The words for a kind of flip, after the number of requests. */
+/** The words for each kind of flip, which follow the number of requests. */
 export const FLIP_WORDS: Readonly<Record<FlipKind, string>> = {
   'newly-denied': 'denied now',
   'newly-limited': 'limited now',

@@ -26,14 +26,14 @@ export const checkQuery = (request: CheckRequest, live: string) =>
     placeholderData: keepPreviousData,
   })
 
-/** Asked anew for each dialog, because requests are recorded all the time. */
+/** A back-test runs anew for each dialog, because requests are recorded all the time. */
 export const backtestQuery = (request: CheckRequest, live: string) =>
   queryOptions({
     queryKey: ['backtest', live, request.generation ?? 0, request.text],
     queryFn: ({ signal }) => runBacktest(request, signal),
     gcTime: 0,
     staleTime: Infinity,
-    // The gateway runs one back-test at a time.
+    // The gateway runs one back-test at a time, and answers 429 meanwhile.
     retry: (failures, error) => failures < 5 && error instanceof RefusedCall && error.status === 429,
     retryDelay: 2000,
   })

@@ -40,7 +40,7 @@ export function KeysPage() {
   return <OpenStore />
 }
 
-/** The effect of a failing store on requests with its keys. */
+/** Returns the sentence about requests with stored keys while the store fails. */
 function effectText(validUntil: number | null): string {
   if (validUntil === null) return 'Requests with keys of this store get 503.'
   return `Keys that are loaded are accepted until ${formatClock(validUntil)}, if the store does not come back before. They cannot be changed.`

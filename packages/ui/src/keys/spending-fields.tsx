@@ -110,7 +110,7 @@ export function LimitFields({ draft, problems, onChange }: SpendingProps) {
   )
 }
 
-/** The fields of a chosen period; only a period of the calendar has a time zone. */
+/** Returns the budget fields for a chosen period; only a period of the calendar has a time zone. */
 function periodOf(value: string): Partial<BudgetDraft> {
   const isRolling = value.startsWith(ROLLING)
   const per = (isRolling ? value.slice(ROLLING.length) : value) as BudgetDraft['per']

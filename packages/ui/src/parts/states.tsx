@@ -17,7 +17,7 @@ export function Loading({ rows = 8, what }: { rows?: number; what: string }) {
 interface FailedProps {
   what: string
   error: Error
-  /** The effect of the failure. */
+  /** The sentence about the effect of the failure. */
   children?: ReactNode
   onRetry: () => void
 }

@@ -150,7 +150,7 @@ describe('the page of spend', () => {
     useLedger(t, { '': [TOTAL], model })
     const { user } = await openPage(t, '/spend')
     assert.ok(await screen.findByText(/200 of 450 rows are shown/))
-    // By text, because a search by role computes the names of all rows.
+    // The test searches by text, because a search by role computes the names of all rows.
     await user.click(screen.getByText('Show more'))
     await user.click(screen.getByText('Show more'))
     assert.equal(screen.queryByText('Show more'), null)

@@ -23,7 +23,7 @@ export const certificates: DoctorCheck = {
 interface ListenerCertificate {
   readonly pem: string
   readonly about: string
-  /** Empty when the listener serves all hosts. */
+  /** The hostname of the listener; empty when the listener serves all hosts. */
   readonly hostname: string
   readonly now: number
 }

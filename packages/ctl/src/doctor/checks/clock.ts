@@ -1,7 +1,7 @@
 import { type DoctorCheck, type DoctorFinding, fine, notChecked } from '../check.ts'
 
 const ABOUT = 'clock'
-/** Tokens are usually accepted with a difference of a minute. */
+/** The largest clock error without a finding, in seconds. Servers usually accept tokens with a difference of a minute. */
 const MOST_SECONDS = 30
 
 /** Whether the clock of this machine is right. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { calledServers } from '@portico/gateway/doctor'
 import { type DoctorCheck, type DoctorFinding, fine } from '../check.ts'
 
-/** Whether the names of backends resolve here. */
+/** Checks that the names of backends resolve on this machine. */
 export const dns: DoctorCheck = {
   name: 'dns',
   summary: 'the names of backends resolve',

@@ -4,7 +4,7 @@ import { type DoctorCheck, fine, notChecked } from '../check.ts'
 const ABOUT = 'open files'
 const ENOUGH = 65_536
 
-/** Whether the process may have enough connections. */
+/** Checks that the process may open enough connections. */
 export const fileLimits: DoctorCheck = {
   name: 'file-limits',
   summary: 'the limit of open files allows many connections',
@@ -22,7 +22,7 @@ export const fileLimits: DoctorCheck = {
   },
 }
 
-/** The limit that this process has inherited; null where it cannot be read. */
+/** Returns the soft limit of open files that this process has inherited; null when the limit cannot be read. */
 function softLimit(): number | null {
   try {
     const [, soft] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { createSocket } from 'node:dgram'
 import { type DoctorCheck, type DoctorFinding, fine } from '../check.ts'
 
-/** Whether the ports of the config can be opened here. */
+/** Checks that the ports of the config can be opened on this machine. */
 export const ports: DoctorCheck = {
   name: 'ports',
   summary: 'the ports of the config can be opened',

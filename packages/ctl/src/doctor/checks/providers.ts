@@ -35,7 +35,7 @@ async function checkProvider(
 }
 
 interface ProviderAnswer {
-  /** 0 when there was no response. */
+  /** The status of the response; 0 when there was none. */
   readonly status: number
   readonly body: string
 }
@@ -72,7 +72,7 @@ const STATUSES: Readonly<Record<number, readonly [string, string]>> = {
 const FAILS = ['fails with <status>', 'Look at the status page of the vendor.'] as const
 const UNEXPECTED = ['answers <status>', 'Check host and path of the provider.'] as const
 
-/** Sends the request; the body of the response is never printed. */
+/** Sends a request to a provider. The body of the response must never be printed. */
 function send(
   { host, port, authority, tls }: CheckableProvider,
   { method, path, headers, body }: NonNullable<CheckableProvider['list']>,

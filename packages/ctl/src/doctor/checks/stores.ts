@@ -88,7 +88,7 @@ async function postgresFinding(
   return { status: 'problem', about, finding: 'does not answer as PostgreSQL', why, fix: 'Correct `url`.' }
 }
 
-/** Sends bytes and returns the first part of the answer; empty when there is none. */
+/** Sends bytes and returns the first bytes of the reply as a string; empty when there is no reply. */
 function reply({ socket }: Extract<ConnectResult, { kind: 'open' }>, bytes: string | Buffer, timeoutMs: number) {
   return new Promise<string>((resolve) => {
     let text = ''

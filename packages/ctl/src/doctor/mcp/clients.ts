@@ -1,7 +1,7 @@
-/** The places of the document about the server, in the order in which a client tries them. */
+/** The sources of the protected resource metadata (RFC 9728), in the order in which a client tries them. */
 export type ResourcePlace = 'header' | 'path' | 'root'
 
-/** How a client finds out how to sign in. */
+/** The way in which an MCP client discovers how to sign in. */
 export interface McpClient {
   readonly name: string
   readonly title: string
@@ -10,7 +10,10 @@ export interface McpClient {
   readonly takesClientId: boolean
 }
 
-/** The clients whose order of discovery is played. They differ in the places that they try, and in registration. */
+/**
+ * The MCP clients whose discovery the doctor repeats. Clients differ in the metadata paths that they try, and in their
+ * registration.
+ */
 export const mcpClients: readonly McpClient[] = [
   { name: 'claude', title: 'Claude', resourcePlaces: ['path', 'root'], takesClientId: true },
   { name: 'cursor', title: 'Cursor', resourcePlaces: ['header', 'path', 'root'], takesClientId: false },

@@ -1,7 +1,7 @@
 import type { McpClient, ResourcePlace } from './clients.ts'
 import type { McpProbe, ProbeAnswer } from './probe.ts'
 
-/** The first step of a client that fails. */
+/** The first step of a client's discovery that fails. */
 interface FailedStep {
   readonly step: 'initialize' | 'protected resource' | 'authorization server' | 'registration'
   readonly sent: string
@@ -12,14 +12,14 @@ interface FailedStep {
 export interface ClientVerdict {
   readonly client: string
   readonly title: string
-  /** `open` needs no sign-in. */
+  /** The result of a client's discovery; `open` means that the server needs no sign-in. */
   readonly verdict: 'ok' | 'open' | 'fails'
-  /** A task for the person although nothing fails; empty otherwise. */
+  /** A task for the person who sets up the client, although no step fails; empty otherwise. */
   readonly note: string
   readonly failed: FailedStep | null
 }
 
-/** Plays how a client finds out how to sign in at an MCP server. Nothing is registered, and no token is asked for. */
+/** Repeats how a client discovers the sign-in of an MCP server. It registers no client, and requests no token. */
 export async function discover(client: McpClient, url: string, probe: McpProbe): Promise<ClientVerdict> {
   const { name, title } = client
   const fails = (failed: FailedStep): ClientVerdict => ({ client: name, title, verdict: 'fails', note: '', failed })
@@ -83,7 +83,7 @@ async function findResource(
         ? 'The header WWW-Authenticate names a document that is not there: correct `resourceMetadata.resource`, or the proxy in front.'
         : 'Serve the document of RFC 9728 at this path, as JSON, without a token: the route must match it.'
     last = failedAt('protected resource', answer, change)
-    // A client that was told an address tries no other.
+    // A client that gets the metadata URL from the `WWW-Authenticate` header tries no other URL.
     if (place === 'header') return last
   }
   return (
@@ -148,7 +148,7 @@ async function findServer(issuer: string, probe: McpProbe): Promise<Authorizatio
   return { step: 'authorization server', sent, came: `${came}; the other paths have nothing either`, change }
 }
 
-/** The places of the metadata of an issuer, in the order in which clients try them. */
+/** Returns the metadata URLs of an issuer, in the order in which clients try them. */
 function serverUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')

@@ -1,12 +1,12 @@
-/** The answer to one request; `status` is 0 when there was none. */
+/** The response to one request; `status` is 0 when there was none. */
 export interface ProbeAnswer {
   /** The request in one line. */
   readonly sent: string
   readonly status: number
-  /** The answer in one line, without its body. */
+  /** The response in one line, without its body. */
   readonly came: string
   readonly challenge: string
-  /** The body as a JSON object; null when it is none. */
+  /** The body of the response as a JSON object; null when the body is no JSON object. */
   readonly json: Readonly<Record<string, unknown>> | null
   readonly contentType: string
 }
@@ -24,7 +24,7 @@ export class McpProbe {
     return this.#once(`GET ${url}`, url, { headers: { accept: 'application/json' } })
   }
 
-  /** Opens a session, as every client does first. */
+  /** Sends the `initialize` request, with which every MCP client begins. */
   initialize(url: string): Promise<ProbeAnswer> {
     const params = {
       protocolVersion: '2025-06-18',

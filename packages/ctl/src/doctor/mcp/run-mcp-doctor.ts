@@ -10,7 +10,10 @@ interface McpDoctorRun {
   readonly isJson: boolean
 }
 
-/** Plays the discovery of MCP clients at a server, and prints the first step of each that fails; returns the exit code. */
+/**
+ * Repeats the discovery of each MCP client at a server, and prints each client's first step that fails; returns the
+ * exit code.
+ */
 export async function runMcpDoctor({ url, timeoutMs, isJson }: McpDoctorRun, io: Io): Promise<number> {
   const probe = new McpProbe(timeoutMs)
   const verdicts: ClientVerdict[] = []

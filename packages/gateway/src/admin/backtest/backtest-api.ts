@@ -7,17 +7,17 @@ import type { BacktestAnswer, BacktestRequest } from './backtest-view.ts'
 
 /** The back-tests of this gateway, which the main thread provides. */
 export interface BacktestSource {
-  /** Decides recorded requests with a text as the config. The run ends early when `signal` aborts. */
+  /** Decides recorded requests with an edited config. The run ends early when `signal` aborts. */
   run(request: BacktestRequest, signal: AbortSignal): Promise<BacktestOutcome>
 }
 
 export type BacktestOutcome =
   | { readonly kind: 'done'; readonly answer: BacktestAnswer }
-  /** The text cannot go live. */
+  /** The edited config is invalid and cannot go live. */
   | { readonly kind: 'rejected'; readonly checked: CheckedConfig }
-  /** There is no config to compare with, or there are no records. */
+  /** The gateway has no live config to compare with, or no records. */
   | { readonly kind: 'closed'; readonly reason: string }
-  /** Another run is in progress. */
+  /** Another simulation is in progress. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly reason: string }
 
@@ -28,7 +28,7 @@ export async function answerBacktest(request: IncomingMessage, source: BacktestS
   if (typeof read === 'string') return text(400, `${read}\n`)
   const left = new AbortController()
   const leave = (): void => left.abort()
-  // A closed page ends its run.
+  // The back-test ends when its client, such as a closed page, disconnects.
   request.socket.once('close', leave)
   const outcome = await source.run(read, left.signal)
   request.socket.off('close', leave)

@@ -1,4 +1,7 @@
-/** Back-tests in the admin API. Types only, which programs and pages outside of the gateway share. */
+/**
+ * The types of back-tests in the admin API. The file has only types, because programs and pages outside of the gateway
+ * import them.
+ */
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { CheckRequest, ConfigProblem } from '../config-edit-view.ts'
 
@@ -6,15 +9,15 @@ export type * from '../../backtest/report.ts'
 
 /** Body of `POST /api/backtest`. */
 export interface BacktestRequest extends CheckRequest {
-  /** How far back, such as `15m` or `1h`. */
+  /** The age of the oldest record to decide, such as `15m` or `1h`. */
   readonly last: string
-  /** The most records to decide, the newest ones. */
+  /** The largest number of records to decide; the newest records are taken. */
   readonly limit: number
 }
 
 /** Answer of `POST /api/backtest`. */
 export interface BacktestAnswer {
-  /** The version of the file that the text was compared with. */
+  /** The version of the config file that the edited config was compared with. */
   readonly version: string
   readonly warnings: readonly ConfigProblem[]
   readonly report: BacktestReport

@@ -6,13 +6,13 @@ import type { RequestsSource } from '../requests.ts'
 
 /** The capsules of this gateway, which the main thread provides. */
 export interface CapsuleSource {
-  /** The run ends early when `signal` aborts. */
+  /** Writes the capsule of a record; the run ends early when `signal` aborts. */
   capsule(record: RequestRecord, signal: AbortSignal): Promise<CapsuleOutcome>
 }
 
 export type CapsuleOutcome =
   | { readonly kind: 'done'; readonly capsule: Capsule }
-  /** The gateway does not know what decided the request. */
+  /** The gateway no longer has the config that decided the request. */
   | { readonly kind: 'closed'; readonly reason: string }
   /** Another simulation is in progress. */
   | { readonly kind: 'busy' }
@@ -23,7 +23,7 @@ interface CapsuleParts {
   readonly capsules: CapsuleSource
 }
 
-/** Null for a path that is none of a capsule. */
+/** Returns the response to a request for a capsule; null for other paths. */
 export function answerCapsule(request: IncomingMessage, parts: CapsuleParts): Reply | Promise<Reply> | null {
   const [, id] = /^\/api\/requests\/([0-9a-z]{1,32})\/capsule$/.exec(pathOf(request) ?? '') ?? []
   if (id === undefined) return null

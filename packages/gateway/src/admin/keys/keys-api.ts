@@ -20,7 +20,7 @@ import { readJson } from '../read-json.ts'
 import { readChangeSearch, readKeySearch } from './read-search.ts'
 import { viewKey, viewPrice, viewTeam } from './view-key.ts'
 
-/** Answers for keys, teams, prices and the list of their changes. The guard has checked who asks. */
+/** Answers requests about keys, teams, prices and the list of their changes. The guard has authorized the caller. */
 export async function answerKeysApi(
   request: IncomingMessage,
   source: KeysSource | null,

@@ -12,7 +12,7 @@ export interface KeysSource {
   spent(spender: { readonly id: string; readonly budgets?: readonly KeyBudget[] }): Promise<readonly SpentBudgetView[]>
 }
 
-/** Whether the path is one of keys, teams, prices or their changes. */
+/** Whether the admin API serves keys, teams, prices or their changes at a path. */
 export function answersKeys(path: string): boolean {
   return /^\/api\/(?:keys|teams|prices|audit)(?:\/|$)/.test(path)
 }

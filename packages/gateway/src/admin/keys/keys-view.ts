@@ -13,7 +13,7 @@ export interface KeyBudgetView {
   readonly usd?: number
   readonly tokens?: number
   readonly per: 'Hour' | 'Day' | 'Week' | 'Month' | 'Lifetime'
-  /** Counts the last hour, day, 7 days or 30 days in place of a period of the calendar. */
+  /** Whether the period is the last hour, day, 7 days or 30 days instead of a period of the calendar. */
   readonly rolling?: boolean
   readonly timeZone?: string
 }
@@ -95,7 +95,7 @@ export interface TeamListView {
   readonly teams: readonly TeamView[]
 }
 
-/** A price of the store: those of the config, `prices.models`, have the same fields. */
+/** A price in the store, with the same fields as a price in the config under `prices.models`. */
 export interface StoredPriceView {
   readonly provider?: string
   readonly model: string
@@ -110,11 +110,14 @@ export interface PriceListView {
 
 /** The response to a change of a price. */
 export interface ChangedPriceView {
-  /** Null for a price that was removed. */
+  /** The changed price; null when the price was removed. */
   readonly price: StoredPriceView | null
 }
 
-/** One change of a key, a team or a price, a purge of response caches, or the start or end of a rehearsal. */
+/**
+ * One entry of the list of changes: a change of a key, a team or a price, a purge of response caches, or the start or
+ * end of a rehearsal.
+ */
 export interface AuditEntryView {
   readonly id: number
   readonly at: string

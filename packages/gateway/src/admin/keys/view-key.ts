@@ -27,7 +27,7 @@ export async function viewTeam(team: StoredTeam, source: KeysSource): Promise<Te
   }
 }
 
-/** A price in US dollars, as configs have it. */
+/** Returns a price in US dollars, in the form of configs. */
 export function viewPrice({ price, changed }: StoredPrice): StoredPriceView {
   const { provider, model, rates, perCall, units, tiers } = price
   return {
@@ -47,7 +47,7 @@ function inDollars(prices: Readonly<Record<string, number | undefined>>, unit: n
   )
 }
 
-/** Trillionths of a US dollar for one token, in US dollars for a million tokens. */
+/** The divisor that turns trillionths of a dollar per token into US dollars per million tokens. */
 const RATE = 1e6
-/** Trillionths of a US dollar, in US dollars. */
+/** The divisor that turns trillionths of a dollar into US dollars. */
 const UNIT = 1e12

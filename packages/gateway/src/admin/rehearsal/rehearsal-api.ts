@@ -11,21 +11,21 @@ import { authorOf } from '../keys/author.ts'
 import { readJson } from '../read-json.ts'
 import type { EndedRehearsalView, RehearsalStateView, RehearsalView } from './rehearsal-view.ts'
 
-/** A rehearsal as a client asks for it. */
+/** The request body that starts a rehearsal. */
 export type RehearsalRequest = Output<typeof REQUEST>
 
-/** Why nothing changed, with the status of the response. */
+/** The reason why a rehearsal was not changed, with the status of the response. */
 export interface RehearsalRefusal {
   readonly status: 400 | 404 | 409 | 410 | 503
   readonly problem: string
 }
 
-/** The rehearsal of a gateway, of which there is one at most. */
+/** The rehearsal of a gateway; a gateway runs one rehearsal at a time. */
 export interface RehearsalSource {
   state(): RehearsalStateView
   start(request: RehearsalRequest, by: string): Promise<RehearsalView | RehearsalRefusal>
   renew(id: string): RehearsalView | RehearsalRefusal
-  /** Without an id, ends the rehearsal that runs. */
+  /** Ends the rehearsal with this id; null ends any rehearsal that runs. */
   end(id: string | null, by: string): Promise<EndedRehearsalView | RehearsalRefusal>
 }
 
@@ -33,7 +33,7 @@ export function answerRehearsal(source: RehearsalSource): Reply {
   return json(source.state())
 }
 
-/** Starts, renews or ends the rehearsal. The guard has checked who asks. */
+/** Starts, renews or ends the rehearsal. The guard has authorized the caller. */
 export async function changeRehearsal(
   action: 'start' | 'renew' | 'end',
   request: IncomingMessage,

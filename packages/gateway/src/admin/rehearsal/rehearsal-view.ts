@@ -1,23 +1,23 @@
 /** The types of the admin API for rehearsals. */
 
-/** Why a rehearsal ended: somebody ended it, its time or its lease ran out, or another config became active. */
+/** The reason why a rehearsal ended: a person ended it, its time or its lease ran out, or another config went live. */
 export type RehearsalEnd = 'ended' | 'time' | 'lease' | 'config'
 
 /** A rehearsal of a slow or failing backend. */
 export interface RehearsalView {
   readonly id: string
-  /** The backend or route that is rehearsed. */
+  /** The backend or route whose calls the rehearsal delays or aborts. */
   readonly subject: { readonly kind: 'backend' | 'route'; readonly name: string }
-  /** The credential of the person or program that started it. */
+  /** The credential of the person or program that started the rehearsal. */
   readonly by: string
-  /** The share of the calls, in percent. */
+  /** The share of calls that the rehearsal affects, in percent. */
   readonly percentage: number
   readonly delayMs: number | null
   readonly status: number | null
-  /** In milliseconds since 1970. */
+  /** The start and the latest end of the rehearsal, in milliseconds since 1970. */
   readonly startedAt: number
   readonly endsAt: number
-  /** The rehearsal ends this long after its last renewal. */
+  /** The time from the last renewal to the end of the rehearsal, in milliseconds. */
   readonly leaseMs: number
   /** The keys of the routes whose calls may be affected. */
   readonly routes: readonly string[]
@@ -32,6 +32,6 @@ export interface EndedRehearsalView extends RehearsalView {
 export interface RehearsalStateView {
   /** Null when nothing is rehearsed. */
   readonly current: RehearsalView | null
-  /** The one that ended last. */
+  /** The rehearsal that ended last; null when none has ended. */
   readonly last: EndedRehearsalView | null
 }

@@ -1,9 +1,9 @@
 import { otherRule } from '../rules.ts'
 
-/** The lengths of a budget's period. */
+/** The lengths of a budget's period, as configs name them. */
 export const BUDGET_PERIODS = ['Hour', 'Day', 'Week', 'Month', 'Lifetime'] as const
 
-/** Only a period of the calendar has a time zone, and one that never ends cannot roll. */
+/** Only a period of the calendar has a time zone, and a `Lifetime` period cannot roll. */
 export const periodHasCalendar = otherRule(
   '`rolling` goes without `timeZone`, and `per: Lifetime` without both',
   "!(has(self.rolling) && self.rolling && (has(self.timeZone) || self.per == 'Lifetime')) && !(has(self.timeZone) && self.per == 'Lifetime')",

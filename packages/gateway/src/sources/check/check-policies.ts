@@ -143,7 +143,7 @@ function checkTaken(policy: Spot, takenBy: Map<string, string>, warn: Report): v
     for (const section of ['frontend', 'traffic', 'backend']) {
       const phase = section === 'traffic' ? (policy.in('traffic', 'phase').text ?? '') : ''
       for (const field of policy.at(section).keys) {
-        // Shadows are merged by policy, apart from the policies that hold.
+        // Shadow policies never replace enforced policies, so they are skipped.
         if (field === 'phase' || field === 'shadow' || JOINED.has(field)) continue
         if (policy.in(section, field, 'mode').text?.toLowerCase() === 'shadow') continue
         // Rules of `mcp` are merged; its other fields are replaced.

@@ -26,7 +26,7 @@ interface ContentsOptions {
   absentPem: AbsentPem | null
 }
 
-/** Gives certificates and private keys, in PEM form, whose files are absent. The key belongs to the certificate. */
+/** Returns a certificate and its private key, in PEM form, for a file that is absent. */
 export type AbsentPem = (this: void, file: string) => { readonly certificate: string; readonly key: string }
 
 type FoundFile = FoundReference<ContentsReference>
@@ -55,7 +55,7 @@ class ReferenceReader {
   readonly #report = reporter(this.problems)
   readonly #textsByFile = new Map<string, string | Error>()
   readonly #faultsByText = new Map<string, string | null>()
-  /** The pairs that replace absent files, by their certificates and by their keys. */
+  /** The stand-in pairs for absent files, by their certificate and by their key. */
   readonly #pairsOfAbsent = new Map<string, ReturnType<AbsentPem>>()
 
   constructor(options: ContentsOptions) {
@@ -75,8 +75,8 @@ class ReferenceReader {
   }
 
   /**
-   * Checks that a certificate and a private key in one mapping belong together. When the file of one is absent, both are
-   * replaced.
+   * Checks that the certificate and the private key in one mapping belong together. When one of the two files is
+   * absent, stand-ins replace both.
    */
   checkPairs(found: readonly FoundFile[], textsByPath: Map<string, unknown>): void {
     const certificates = new Map(

@@ -68,13 +68,13 @@ export function routeBlock(): Schema<AttachedTraffic & { backend?: PoliciesOf<ty
   })
 }
 
-/** The policies that can run as shadows. */
+/** Returns the schema of the `shadow` block with traffic policies. */
 export function shadowBlock(place: AttachmentPoint): Schema<ShadowPolicies> {
   const deciding = trafficPolicies.filter(({ decides }: Policy) => decides === true)
   return block(deciding, place)
 }
 
-/** The policies for connections that can run as shadows. */
+/** Returns the schema of the `shadow` block with policies for connections. */
 export function frontendShadowBlock(): Schema<FrontendShadows> {
   return block(
     frontendPolicies.filter(({ decides }: Policy) => decides === true),

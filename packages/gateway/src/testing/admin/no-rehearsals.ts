@@ -2,7 +2,7 @@ import type { RehearsalRefusal, RehearsalSource } from '../../admin/rehearsal/re
 
 const NONE: RehearsalRefusal = { status: 410, problem: 'no such rehearsal runs' }
 
-/** A gateway that rehearses nothing. */
+/** The rehearsal source of a gateway that runs no rehearsals. */
 export const noRehearsals: RehearsalSource = {
   state: () => ({ current: null, last: null }),
   start: () => Promise.resolve(NONE),

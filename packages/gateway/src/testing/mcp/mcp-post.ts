@@ -29,7 +29,7 @@ async function send(gateway: WithPort, session: string, message: JsonObject): Pr
   })
 }
 
-/** Gives the response, whether it came as JSON or as events; notifications may come before it. */
+/** Sends an MCP message and returns the response, which may be JSON or server-sent events after notifications. */
 export async function post(
   gateway: WithPort,
   session: string,

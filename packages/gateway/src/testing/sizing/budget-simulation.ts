@@ -2,32 +2,32 @@ import type { Budget, BudgetReservation, BudgetStore } from '../../stores/budget
 import { countedPeriod } from '../../state/budget-period.ts'
 import { END_MS, LONGEST_CALL_MS, type SimulatedCall } from './workload.ts'
 
-/** The stores of all machines, with a clock that the simulation sets. */
+/** The budget stores of all simulated machines, whose clock the simulation sets. */
 export interface SimulatedStores {
-  /** Returns the store as one machine uses it. */
+  /** Returns the store that one machine uses. */
   open(machine: number): BudgetStore
-  /** Milliseconds since the begin of the simulation. */
+  /** Sets the clock to the milliseconds since the beginning of the simulation. */
   setClock(now: number): Promise<void> | void
-  /** Resolves when everything that was settled counts. */
+  /** Resolves when all settled amounts are counted. */
   settled(): Promise<void> | void
 }
 
-/** The settings of a run, and what goes wrong in it. */
+/** The settings of a simulation run, with the failures to simulate. */
 export interface SimulationRules {
-  /** Tokens that the table of a machine has for each key. */
+  /** The tokens that each key may spend in one table; machines share a table or have one each. */
   readonly budget: number
-  /** Output tokens that a call reserves beside its prompt. */
+  /** The output tokens that a call reserves in addition to its prompt. */
   readonly reservedOutput: number
   /** The share of calls whose provider reports twice what was reserved. */
   readonly excessShare?: number
   /** Machines with a lower number are killed in the middle, with their calls. */
   readonly killed?: number
-  /** While the store does not answer, calls pass (`Open`) or are refused (`Closed`). */
+  /** An outage of the store, in which calls pass (`Open`) or are refused (`Closed`). */
   readonly outage?: { readonly from: number; readonly to: number; readonly failureMode: 'Open' | 'Closed' }
   readonly tickMs?: number
 }
 
-/** The calls of one key. */
+/** The outcome of all calls of one key. */
 export interface KeyOutcome {
   /** Tokens that providers charge. */
   charged: number
@@ -42,7 +42,7 @@ interface OpenCall {
   readonly end: number
 }
 
-/** Sends the calls to the machines, and returns the outcome by key. */
+/** Sends calls to the simulated machines, and returns the outcome by key. */
 export async function simulateBudgets(
   calls: readonly SimulatedCall[],
   stores: SimulatedStores,
@@ -67,7 +67,7 @@ export async function simulateBudgets(
     const rest: OpenCall[] = []
     for (const item of open) {
       if (areKilled && item.machine < killed) continue
-      // Costs wait in the gateway until the store is back.
+      // A call that ends during an outage is settled after the outage.
       if (item.end <= now && !isAway) item.reservation.settle([item.cost])
       else rest.push(item)
     }

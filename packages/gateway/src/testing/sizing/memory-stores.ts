@@ -4,8 +4,8 @@ import { seeded } from '../seeded.ts'
 import type { SimulatedStores } from './budget-simulation.ts'
 
 /**
- * Budgets in memory. With `isShared`, all machines use one table, which decides as Redis does: both pass the same tests of
- * the budget contract. Otherwise each machine has a table of its own.
+ * Creates budget stores in memory. With `isShared`, all machines use one table, which decides as Redis does: both pass
+ * the same contract tests. Otherwise each machine has a table of its own.
  */
 export function memoryStores({ isShared }: { readonly isShared: boolean }): SimulatedStores {
   let now = 0

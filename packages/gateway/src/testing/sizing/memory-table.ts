@@ -5,7 +5,7 @@ import { PartTable } from '../../state/part-table.ts'
 import { SpendTable } from '../../state/spend-table.ts'
 import type { BudgetRoom } from '../../stores/budgets/budget-store.ts'
 
-/** The memory that `config.keys` takes, by `maxKeys`, as a table in Markdown. */
+/** Returns the memory of `config.keys` for several values of `maxKeys`, as a Markdown table. */
 export function memoryTable(): string {
   const rows = [1_000, 10_000, 100_000].map((entries) => {
     const sizes = [createKeyTable(entries).byteLength, ...budgetRooms(entries).map(bytesOf)]

@@ -2,22 +2,25 @@ import { type KeyOutcome, type SimulationRules, simulateBudgets } from './budget
 import { memoryStores } from './memory-stores.ts'
 import { createWorkload, END_MS, MOST_OUTPUT, type WorkloadSize } from './workload.ts'
 
-/** A row of the table: machines that share a store, or that count each for itself. */
+/** A row of the sizing table: machines that share a store, or machines that each count on their own. */
 interface SizingScenario {
   readonly name: string
   readonly isShared: boolean
   readonly rules: SimulationRules
 }
 
-/** The outcome of a scenario over all keys. Shares are parts of the budgets. */
+/** The outcome of a scenario over all keys, as shares of the budgets. */
 interface SizingResult {
   readonly name: string
   /** The share of calls that passed. */
   readonly passed: number
-  /** Charges beyond the budgets, of all keys and of the worst one. */
+  /** The charges above the budgets: of all keys (`overspent`), and of the worst key (`mostOverspent`). */
   readonly overspent: number
   readonly mostOverspent: number
-  /** The rest of the budgets at the end, of all keys and of the worst one, although clients wanted more. */
+  /**
+   * The unused budgets at the end, although clients wanted more: of all keys (`unused`), and of the worst key
+   * (`mostUnused`).
+   */
   readonly unused: number
   readonly mostUnused: number
 }

@@ -30,7 +30,7 @@ describe('simulated budgets of many keys', () => {
     assert.ok(excess!.mostOverspent > 0)
     assert.ok(killed!.mostOverspent >= 0 && killed!.overspent < 0.02, `${killed!.overspent}`)
     assert.ok(open!.overspent > 0.01)
-    // Nothing is refused, so all of the demand is charged, which is twice the budget and a last call more.
+    // No call is refused, so keys are charged for their whole demand, which is twice the budget plus the last call.
     assert.equal(apart!.passed, 1)
     assert.ok(apart!.overspent > 1 && apart!.mostOverspent < 1.1, `${apart!.overspent}`)
     assert.equal(split!.passed, 0)

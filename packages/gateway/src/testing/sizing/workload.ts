@@ -4,13 +4,13 @@ export interface WorkloadSize {
   readonly seed: number
   readonly keys: number
   readonly machines: number
-  /** Tokens that each key may spend. */
+  /** The tokens that each key may spend. */
   readonly budget: number
   /** The cost of all calls of a key, as a multiple of its budget. */
   readonly demand: number
 }
 
-/** A call as the client sends it, and what it costs; times in milliseconds, amounts in tokens. */
+/** A simulated call with its cost; times are in milliseconds, amounts in tokens. */
 export interface SimulatedCall {
   readonly key: string
   readonly start: number
@@ -19,11 +19,11 @@ export interface SimulatedCall {
   readonly machine: number
   readonly prompt: number
   readonly output: number
-  /** Selects rare calls, in [0, 1). */
+  /** A random number in [0, 1), with which the simulation selects rare calls. */
   readonly chance: number
 }
 
-/** The calls of all keys by time. Each key sends its calls in one busy minute. */
+/** Creates the calls of all keys, ordered by time. Each key sends its calls in one busy minute. */
 export function createWorkload({ seed, keys, machines, budget, demand }: WorkloadSize): SimulatedCall[] {
   const random = seeded(seed)
   const between = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1))
@@ -47,10 +47,10 @@ export function createWorkload({ seed, keys, machines, budget, demand }: Workloa
   return calls.sort((a, b) => a.start - b.start)
 }
 
-/** The time in which calls begin. */
+/** The time in which all calls begin, in milliseconds. */
 export const END_MS = 300_000
-/** Shorter than a lease, so that no call has to renew its reservation. */
+/** The longest call, in milliseconds; shorter than a lease, so that no call has to renew its reservation. */
 export const LONGEST_CALL_MS = 10_000
-/** The largest output of a call. */
+/** The most output tokens of a call. */
 export const MOST_OUTPUT = 1_200
 const BUSY_MS = 60_000

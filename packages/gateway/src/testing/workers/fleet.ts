@@ -18,7 +18,7 @@ export interface FleetOptions {
   resourceLimits?: ResourceLimits
   /** Workers that can be told to die when left out. */
   entry?: URL
-  /** Serves in this thread: no worker can be told to die. */
+  /** Whether the only worker runs in the calling thread, where a test cannot tell it to die. */
   isOneThread?: boolean
 }
 

@@ -47,7 +47,10 @@ const backend: Forms = {
 
 const forms: Readonly<Record<Policy['section'], Forms>> = { frontend, traffic, backend }
 
-/** Whether a policy, as it is written, is a shadow: an invalid shadow is left out, because a shadow denies nothing. */
+/**
+ * Whether a policy is written as a shadow policy. An invalid shadow policy is left out, not closed, because it never
+ * denies a request.
+ */
 export function isWrittenShadow(name: string, written: unknown): boolean {
   if (member(written, 'mode') === 'Shadow') return true
   const rules = member(written, 'authorization')

@@ -22,7 +22,7 @@ const JOINED = new Set(
 export function fieldsOf({ frontend, traffic, backend, phase }: PolicyPlan): PolicyField[] {
   const named = (section: string, fields: object | null): PolicyField[] =>
     (Object.entries(fields ?? {}) as [string, unknown][]).map(([name, config]) => ({
-      // A shadow stands next to a policy that holds.
+      // A shadow policy does not conflict with an enforced policy of the same name.
       id: `${section === 'traffic' && phase === 'PreRouting' ? 'traffic.PreRouting' : section}.${name}${isWrittenShadow(name, config) ? ' (Shadow)' : ''}`,
       // MCP rules are joined; MCP authentication is not.
       isJoined: JOINED.has(`${section}.${name}`) || (name === 'mcp' && backend?.mcp?.authentication === undefined),

@@ -14,7 +14,7 @@ export function tokenMode() {
     )
 }
 
-/** The mode of tokens for a policy that can run as a shadow. */
+/** Returns the `mode` field of token checks, with `Shadow`, for policies that can run as shadow policies. */
 export function decidingTokenMode() {
   return enumeration(['Strict', 'Optional', 'Permissive', 'Shadow'])
     .prefault('Strict')
