@@ -72,7 +72,7 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
           [atLeastOneOf('request', 'response')],
         )
           .optional()
-          .describe('Guards that are tried next to those that hold.'),
+          .describe('Shadow guards, which only report what they would do, next to the enforced guards.'),
       ),
       allowUnexamined: list(
         enumeration(['Image', 'Audio', 'File', 'Stored', 'Unknown']).describe('A kind of content.'),

@@ -252,7 +252,7 @@ test('a shadow that would be counted in the domain of a limit that holds is reje
     return checkCompile(loaded.ir).map(({ message }) => message)
   }
   assert.deepEqual(faults('trial'), [])
-  assert.match(faults('shop').join(), /found the domain "shop" of a rate limit that holds/)
+  assert.match(faults('shop').join(), /found the domain "shop" of an enforced rate limit/)
 })
 
 const OPTIONS = { file: 'a.yaml', dir: '.', env: {} }

@@ -91,7 +91,7 @@ function shadowOf<Shadows>(policies: Schema<Shadows>) {
     policies
       .optional()
       .describe(
-        'Policies that run without an effect, next to those that hold: what they would do is logged, counted and recorded.',
+        'Policies that run without an effect, next to the enforced policies: what they would do is logged, counted and recorded.',
       ),
   )
 }

@@ -19,7 +19,11 @@ export const mcp = definePolicy({
         ),
       authentication: mcpAuthentication().optional(),
       shadow: fileOnly(
-        object({ authorization: authorization('mcp').describe('Rules that are tried next to those that hold.') })
+        object({
+          authorization: authorization('mcp').describe(
+            'Shadow rules, which only report what they would do, next to the enforced rules.',
+          ),
+        })
           .optional()
           .describe('Rules that run without an effect: what they would do is logged, counted and recorded.'),
       ),

@@ -32,10 +32,10 @@ import type { GlobalLimitConfig } from './schema.ts'
 export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits {
   const service = config.backendRef.name ?? config.backendRef.host
   if (env.isShadow && env.isLimitDomainHeld(service, config.domain)) {
-    const found = `found the domain ${JSON.stringify(config.domain)} of a rate limit that holds, at ${service}`
+    const found = `found the domain ${JSON.stringify(config.domain)} of an enforced rate limit at ${service}`
     throw new ConfigFault(config, ['domain'], {
       found,
-      expected: 'a domain of its own for a shadow, which is counted too',
+      expected: 'a domain that only shadow policies use, because the service counts their requests too',
     })
   }
   return new GlobalLimits(config, env)
