@@ -11,7 +11,7 @@ export async function useProbedProgram(t: TestContext, config: object): Promise<
 }
 
 export interface LiveMemory {
-  /** Memory of the thread after a garbage collection, on the heap and outside of it, in bytes. */
+  /** Returns the memory of the main thread after a garbage collection, on the heap and outside of the heap, in bytes. */
   heap: number
   resident: number
 }

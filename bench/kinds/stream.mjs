@@ -9,7 +9,7 @@ import { measured, noteForeign, residentMb, startAll, summarize } from './shared
 const AGAIN_SECONDS = 1
 /** Half of the smallest number of connections in the warm-up. */
 const WARM_CROWD = 32
-/** The streams that a connection is expected to finish in a second when nothing delays them. */
+/** The streams per second that each connection is expected to finish when nothing delays the streams. */
 const UNPACED = 20
 
 export async function measureStream(scenario, bench) {

@@ -15,7 +15,7 @@ const CLOSED = OPEN.replace(
   `name: all, policies: { authorization: { rules: [{ deny: 'request.path.startsWith("/admin")' }] } },`,
 )
 
-/** A folder with both configs, and the records of two requests. */
+/** Creates a folder with both configs, and the records of two requests. */
 async function useFolder(t: TestContext): Promise<Record<'before' | 'after' | 'records', string>> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-backtest-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -5,7 +5,7 @@ import { eventually, useConfigFile, useProgram } from '../../../gateway/src/test
 import { useServer } from '../testing/fake-gateway.ts'
 import { runCommand, runProgram, startProgram } from '../testing/program.ts'
 
-/** The real gateway, with a backend that answers 200. */
+/** Starts a gateway whose backend answers each request with 200. */
 async function useShop(t: TestContext) {
   const origin = await useServer(t, (_request, response) => response.end('ok'))
   const routes = [{ name: 'shop', backends: [{ backend: 'orders' }] }]

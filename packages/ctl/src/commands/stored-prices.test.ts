@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { useServer } from '../testing/fake-gateway.ts'
 import { runCommand } from '../testing/program.ts'
 
-/** An admin server that gives the same answer to each request. */
+/** Starts an admin server that gives the same response to each request. */
 async function useAdmin(t: TestContext, status: number, answer: object | string) {
   const seen: { call: string; body: unknown }[] = []
   const port = await useServer(t, (request, response) => {

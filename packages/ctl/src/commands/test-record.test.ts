@@ -22,7 +22,7 @@ const CONFIG = `binds:
       backends: [{ host: "127.0.0.1:9000" }]
 `
 
-/** A folder with a config, and an admin server with the records of four requests. */
+/** Creates a folder with a config, and starts an admin server with the records of four requests. */
 async function useRecords(t: TestContext): Promise<{ folder: string; args: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-record-'))
   t.after(() => rmSync(folder, { recursive: true }))

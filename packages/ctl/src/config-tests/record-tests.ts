@@ -25,7 +25,7 @@ export interface RecordRequest {
   readonly to: string
 }
 
-/** Writes a file of tests from the newest records of a gateway; resolves to the exit code. */
+/** Writes a test file from the newest records of a gateway; resolves to the exit code. */
 export async function writeRecordedTests(request: RecordRequest, io: Io): Promise<number> {
   const { from, to } = request
   if (to !== '-' && existsSync(to)) return failWith(`${to} exists: name another file with --to`, io)

@@ -21,10 +21,10 @@ export interface DoctorFinding {
 /** The config and the limits of a run. */
 export interface DoctorSubject {
   readonly config: LoadedConfig
-  /** The folder of the config. */
+  /** The folder of the config file, which relative paths in the config start from. */
   readonly dir: string
   readonly now: () => number
-  /** The longest time for one connection, in milliseconds. */
+  /** The longest time for one connection attempt, in milliseconds. */
   readonly timeoutMs: number
   /** Whether checks may send a request for one token to models, which costs money. */
   readonly spendsTokens: boolean

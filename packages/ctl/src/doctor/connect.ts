@@ -20,7 +20,7 @@ export type ConnectResult =
     }
   | { readonly kind: 'failed'; readonly code: string; readonly isTls: boolean }
 
-/** Connects to a server, with TLS if it is set; the caller destroys the socket. */
+/** Connects to a server, with TLS when `tls` is set. The caller destroys the socket. */
 export function openConnection({ host, port, path, tls }: Destination, timeoutMs: number): Promise<ConnectResult> {
   return new Promise((resolve) => {
     const plain = path === null ? connectTcp({ host, port }) : connectTcp({ path })

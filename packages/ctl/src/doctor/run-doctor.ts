@@ -9,7 +9,7 @@ import { doctorChecks } from './checks.ts'
 
 interface DoctorRun {
   readonly file: string
-  /** The checks to run; null runs all. */
+  /** The names of the checks to run; null runs all checks. */
   readonly only: readonly string[] | null
   readonly timeoutMs: number
   readonly spendsTokens: boolean

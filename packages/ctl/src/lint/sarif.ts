@@ -44,7 +44,7 @@ export function sarifReport({ findings }: { readonly findings: readonly LintFind
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-/** Returns the URI of a file, relative for a relative path. */
+/** Returns the URI of a file; a relative path gives a relative URI. */
 export function uriOf(file: string): string {
   if (isAbsolute(file)) return pathToFileURL(file).href
   return file.split(/[/\\]/).map(encodeURIComponent).join('/')

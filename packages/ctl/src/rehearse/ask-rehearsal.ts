@@ -12,7 +12,7 @@ type RehearsalAnswer<View> =
   | { readonly kind: 'over'; readonly why: string }
   | { readonly kind: 'problem'; readonly problem: string }
 
-/** Calls the admin API for rehearsals. */
+/** Sends a request about rehearsals to the admin API. */
 export async function askRehearsal<View = RehearsalView>(
   { admin, token }: RehearsalCall,
   action: 'start' | 'renew' | 'end',

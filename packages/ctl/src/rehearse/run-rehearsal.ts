@@ -10,7 +10,7 @@ import { type SeenResult, Tally } from './tally.ts'
 
 interface RehearsalRun extends RehearsalCall {
   readonly isJson: boolean
-  /** The body of the call that starts the rehearsal. */
+  /** The request body that starts the rehearsal. */
   readonly plan: Readonly<Record<string, unknown>>
 }
 

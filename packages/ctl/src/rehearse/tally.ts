@@ -5,7 +5,7 @@ export interface SeenResult {
   readonly status: number
   readonly outcome: string
   readonly requests: number
-  /** The median and the longest duration, in milliseconds. */
+  /** The median and the longest duration of the requests, in milliseconds. */
   readonly medianMs: number
   readonly longestMs: number
 }

@@ -9,7 +9,7 @@ import { findOne } from './show-one.ts'
 interface CapsuleRequest {
   readonly id: string
   readonly token: string | null
-  /** The file to write, or `-`. */
+  /** The path of the capsule file to write, or `-` for standard output. */
   readonly to: string
 }
 

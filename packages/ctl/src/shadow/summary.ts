@@ -35,7 +35,7 @@ export interface ShadowSelection {
   readonly outcomes: readonly string[]
 }
 
-/** Adds up the outcomes of shadows. */
+/** Counts the outcomes of shadow policies by policy, route and outcome. */
 export function summarizeShadows(requests: readonly RequestSummary[], selection: ShadowSelection): ShadowSummary {
   const groups = new Map<string, { outcome: ShadowOutcome; newest: RequestSummary; causes: Map<string, number> }>()
   const times: number[] = []
@@ -72,5 +72,5 @@ function isSelected({ policy, outcome }: ShadowOutcome, selection: ShadowSelecti
 }
 
 const MOST_CAUSES = 10
-/** The outcomes, the most important first. */
+/** The outcomes in the order of the report, the most important first. */
 export const ORDER: readonly string[] = ['denied', 'error', 'unknown', 'allowed']

@@ -1,7 +1,10 @@
 const message = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } }
 const level = { enum: ['none', 'note', 'warning', 'error'] }
 
-/** The parts of SARIF 2.1.0 (sections 3.13 to 3.52) that reports use, closed against misspelled properties. */
+/**
+ * The schema of the SARIF 2.1.0 properties (sections 3.13 to 3.52) that reports use. Other properties are refused,
+ * because a misspelled name would pass otherwise.
+ */
 export const SARIF = {
   type: 'object',
   required: ['version', 'runs'],

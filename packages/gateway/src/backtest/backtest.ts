@@ -16,7 +16,7 @@ import { StandIns } from './stand-ins.ts'
 import { unaffectedBy } from './unaffected.ts'
 import { unknownCause } from './unknown-cause.ts'
 
-/** A config of a back-test, which the back-test may change. */
+/** One of the two configs that a back-test compares, and which the back-test may change. */
 export interface BacktestConfig {
   readonly ir: Ir
   /** The addresses of Kubernetes Services, by the key of their backends. */
@@ -31,7 +31,7 @@ interface BacktestInput {
   /** The config that decided the records; null when it is not known. */
   readonly before: BacktestConfig | null
   readonly after: BacktestConfig
-  /** The time for the whole run, in milliseconds. */
+  /** The longest time for the whole back-test, in milliseconds. */
   readonly limitMs?: number
 }
 
@@ -187,7 +187,10 @@ class BacktestRun {
     return 'the given config of the records decides otherwise than recorded'
   }
 
-  /** Returns the part of the config that decides the example of a group; null when it cannot be located. */
+  /**
+   * Returns the location of the config part that decides the example of a group of flips; null when there is no
+   * location.
+   */
   async locate({ kind }: Pick<FlipGroup, 'kind'>, record: RequestRecord): Promise<SourceLocation | null> {
     const { after, standIns } = this.#parts
     if (after.locate === undefined) return null

@@ -2,7 +2,7 @@ import type { Outcome } from '../simulate/outcome.ts'
 import type { UpstreamMessage } from '../simulate/world.ts'
 import type { Flip } from './compare.ts'
 
-/** Headers with a value that each run chooses anew. */
+/** Headers whose values are random, so that two simulations differ in them. */
 const CHOSEN: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'x-request-id', 'x-amzn-trace-id'])
 
 /** Compares the requests that two configs send to the backend. */

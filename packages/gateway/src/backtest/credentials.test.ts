@@ -79,7 +79,7 @@ test('recorded claims are those of a token that the other config verifies', asyn
   assert.deepEqual(await counts(before, ruled, records), { same: 1, unknown: 0, 'newly-denied': 1 })
   const audience = route(policy(', audiences: [other]'))
   assert.deepEqual(await counts(before, audience, records), { same: 0, unknown: 0, 'newly-denied': 2 })
-  // Another key set may or may not have the key of the recorded token.
+  // With other keys for the issuer, the records do not tell whether the new keys include the key of the recorded token.
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
   const rotated = route(policy('', JSON.stringify({ keys: [{ ...other, kid: 'z', use: 'sig', alg: 'ES256' }] })))
   assert.deepEqual(await counts(before, rotated, records), { same: 0, unknown: 2 })

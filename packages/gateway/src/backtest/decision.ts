@@ -13,7 +13,7 @@ type Verdict = 'passed' | 'denied' | 'limited' | 'failed' | 'lost'
 export interface Decision {
   readonly verdict: Verdict
   readonly status: number
-  /** The reason in logs, such as `NotFound`. */
+  /** The reason of the decision as in logs, such as `NotFound`. */
   readonly kind: string
   /** The policy that denied the request; null when no policy did. */
   readonly policy: string | null
@@ -24,15 +24,15 @@ export interface Decision {
 }
 
 export interface ModelCall {
-  /** The provider by its name in the config. */
+  /** The name of the provider in the config. */
   readonly provider: string
-  /** The model that the provider was asked for. */
+  /** The model in the request to the provider. */
   readonly model: string
   /** The cost of the call. Null without a price policy; undefined when the cost is not to be compared. */
   readonly cost: Cost | null | undefined
 }
 
-/** The decision that a record holds. */
+/** Returns the decision that a record holds. */
 export function recordedDecision(record: RequestRecord): Decision {
   const { reason, status, route, backend, llm } = record
   return {
@@ -47,7 +47,7 @@ export function recordedDecision(record: RequestRecord): Decision {
   }
 }
 
-/** The decision that the pipeline made about a simulated request. */
+/** Returns the decision of the pipeline about a simulated request. */
 export function simulatedDecision(rx: RequestContext): Decision {
   const { reason, status, decision, notes, route, llm, mcp } = rx
   const outcome = outcomeOf(rx)
@@ -67,7 +67,7 @@ export function simulatedDecision(rx: RequestContext): Decision {
   }
 }
 
-/** A decision in words: `passed to shop by route orders`, `403 by authorization on route orders`. */
+/** Returns a decision in words: `passed to shop by route orders`, `403 by authorization on route orders`. */
 export function decisionWords({ verdict, status, kind, policy, code, route, backend, model }: Decision): string {
   const on = route === null ? '' : ` on route ${route}`
   if (verdict === 'passed') {

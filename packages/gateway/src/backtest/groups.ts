@@ -2,7 +2,7 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Flip } from './compare.ts'
 import { type BacktestExample, FLIP_KINDS, type FlipGroup, type FlipKind, type UnknownGroup } from './report.ts'
 
-/** A decided record: its flips, or why its decision is unknown. */
+/** A record that was decided again: its flips, or the reason why its decision is unknown. */
 export interface DecidedRecord {
   readonly record: RequestRecord
   readonly before: string
@@ -15,7 +15,7 @@ interface RecordCount {
   readonly first: DecidedRecord
 }
 
-/** Counts decided records by cause; the number of causes is limited. */
+/** Groups flips and unknown decisions by cause, and counts the records of each group; the number of groups is limited. */
 export class Groups {
   same = 0
   flipped = 0

@@ -5,8 +5,8 @@ interface MentionedOn {
 }
 
 /**
- * Returns whether a policy that may apply to a route contains the pattern. Policies of listeners and backends count for
- * every route: too many rather than too few.
+ * Returns the function that tells whether a policy that may apply to a request contains the pattern. Policies of
+ * listeners and backends count for every route, because an unneeded match is safe.
  */
 export function mentions(ir: Ir, pattern: RegExp): (request: MentionedOn) => boolean {
   const targets = ir.policies.filter((policy) => pattern.test(JSON.stringify(policy))).map(({ target }) => target)

@@ -8,11 +8,11 @@ import type { Replay } from './replayed-request.ts'
 
 interface ReplayedConfig {
   readonly ir: Ir
-  /** Addresses of Services, by the key of their backends. */
+  /** The addresses of Kubernetes Services, by the key of their backends. */
   readonly endpoints?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** A simulated gateway that receives recorded requests in order; its backends answer as recorded. */
+/** A simulated gateway that receives recorded requests in order. Its backends give the recorded responses. */
 export class Replayer {
   readonly #simulation: Simulation
   readonly #current: { record: RequestRecord | null }
@@ -42,7 +42,7 @@ export class Replayer {
     return new Replayer(current.simulation, current)
   }
 
-  /** Sends a request at its recorded time. */
+  /** Sends a recorded request, with the clock at its recorded time. */
   async send(record: RequestRecord, { request, missing }: Replay): Promise<Outcome> {
     this.#current.record = record
     this.#simulation.time.moveTo(record.at)

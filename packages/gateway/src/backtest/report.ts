@@ -1,6 +1,6 @@
 import type { SourceLocation } from '../findings/explanation.ts'
 
-/** How the decision about a recorded request differs under another config. */
+/** The kinds of flips: the ways in which another config decides a recorded request differently. */
 export type FlipKind =
   | 'newly-denied'
   | 'newly-limited'
@@ -30,38 +30,41 @@ export const FLIP_KINDS: readonly FlipKind[] = [
 
 /** The recorded request that a report shows as the example of a group. */
 export interface BacktestExample {
-  /** The id of its record. */
+  /** The id of the request's record. */
   readonly id: string
-  /** In milliseconds since 1970. */
+  /** The start of the request, in milliseconds since 1970. */
   readonly at: number
   readonly method: string | null
   readonly host: string | null
   readonly path: string | null
-  /** The name of the client. */
+  /** The name of the client's API key or user; null without one. */
   readonly key: string | null
   /** `before` is the recorded decision in words, `after` the decision of the other config. */
   readonly before: string
   readonly after: string
 }
 
-/** Requests that flip for the same cause. */
+/** A group of requests that flip for the same cause. */
 export interface FlipGroup {
   readonly kind: FlipKind
   readonly cause: string
   readonly count: number
   readonly example: BacktestExample
-  /** The part of the other config that decides; null when it cannot be located. */
+  /** The location of the config part that decides the example; null when it cannot be located. */
   readonly decidedAt: SourceLocation | null
 }
 
-/** Requests whose decision cannot be known, by cause. */
+/** A group of requests whose decision is unknown for the same cause. */
 export interface UnknownGroup {
   readonly cause: string
   readonly count: number
   readonly example: BacktestExample
 }
 
-/** The decisions of another config about recorded requests, compared with the recorded ones. */
+/**
+ * The result of a back-test: the decisions of another config about recorded requests, compared with the recorded
+ * decisions.
+ */
 export interface BacktestReport {
   readonly records: number
   /** The start of the first and the last request, in milliseconds since 1970; null without records. */
@@ -75,7 +78,7 @@ export interface BacktestReport {
   readonly unknown: number
   /** The number of requests by kind of flip; kinds without requests are absent. */
   readonly counts: Readonly<Partial<Record<FlipKind, number>>>
-  /** Ordered by kind, most requests first. */
+  /** The groups of flips, ordered by kind, then by the number of requests. */
   readonly flips: readonly FlipGroup[]
   readonly unknowns: readonly UnknownGroup[]
   /** Sentences about what the whole report cannot know, such as limits that earlier requests used up. */

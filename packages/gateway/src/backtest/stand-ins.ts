@@ -22,14 +22,14 @@ export class StandIns {
   readonly #keyByName = new Map<string, string | null>()
   readonly #passwordByName = new Map<string, string | null>()
   readonly #locations: Readonly<Record<'jwt' | 'apiKey' | 'basic', CredentialLocation | null>>
-  /** Issuers whose keys are the same in both configs. */
+  /** The token issuers whose signing keys are the same in both configs. */
   readonly #sameIssuers: ReadonlySet<string>
   readonly #tokens = new Map<string, string>()
   readonly #hashKey = randomBytes(32)
   /** The stand-in keys, to recognize config entries that were replaced before. */
   readonly #keys = new Set<string>()
 
-  /** Changes the configs. Without the config of the records, no credential can be replaced. */
+  /** Replaces the credentials in both configs. Without the config of the records, no credential can be replaced. */
   constructor(before: Ir | null, after: Ir) {
     this.#after = after
     this.#sameIssuers = before === null ? new Set() : sameIssuers(before, after)
@@ -100,7 +100,7 @@ export class StandIns {
   }
 }
 
-/** Two credentials of one name cannot be told apart. */
+/** Notes the stand-in of a name, or null when two credentials have the same name and cannot be told apart. */
 function note(byName: Map<string, string | null>, name: string, text: string): void {
   const known = byName.get(name)
   byName.set(name, known === undefined || known === text ? text : null)
@@ -114,7 +114,7 @@ const NO_CLAIMS = { iat: undefined, exp: undefined, aud: undefined }
 const BEARER: CredentialLocation = { header: { name: 'authorization', prefix: 'Bearer ' } }
 const BASIC: CredentialLocation = { header: { name: 'authorization', prefix: 'Basic ' } }
 
-/** The location of credentials of each kind; null when it differs between routes. */
+/** Returns where requests carry each kind of credential; null when routes differ in it. */
 function locationsOf(ir: Ir): Record<'jwt' | 'apiKey' | 'basic', CredentialLocation | null> {
   const { tokens, apiKeys, basic } = policiesOf(ir)
   const only = (

@@ -37,7 +37,7 @@ export function unaffectedBy(before: Ir, after: Ir): (record: RequestRecord) => 
   const routeByKey = new Map(ir.routes.map((route) => [route.key, route]))
   return ({ keys: { listener, route } }) => {
     if (listener === null || listeners.has(listener)) return false
-    // A new listener may take over the host.
+    // A new listener on the port may serve the host of the record.
     if ([...touchedBinds].some((bind) => listener.startsWith(`${bind}/`))) return false
     if (route === null) return !isPolicyTouched
     for (let at = routeByKey.get(route); at !== undefined; at = routeByKey.get(at.within ?? '')) {

@@ -1,9 +1,12 @@
 import type { Outcome } from '../simulate/outcome.ts'
 
-/** Headers that the gateway itself reads of every request, before it decides. */
+/** Headers that the gateway reads of every request before it decides, for other purposes than the decision. */
 const READ_ONCE: ReadonlySet<string> = new Set(['content-type', 'content-encoding'])
 
-/** Why the outcome of a replayed request depends on something that its record does not hold; null when it does not. */
+/**
+ * Returns the reason why the outcome of a replayed request is unknown, such as a missing body that a policy reads; null
+ * when the outcome is known.
+ */
 export function unknownCause(outcome: Outcome, isBodyMissing: boolean): string | null {
   const [unknown] = outcome.unknowns
   if (unknown !== undefined) return UNKNOWNS[unknown.kind]

@@ -3,17 +3,17 @@ import type { Ir } from '../ir/resources.ts'
 import type { RecordedTest } from '../recorded-tests/recorded-test.ts'
 import type { RecordedStep } from '../telemetry/recorder/record.ts'
 
-/** The version of the format. */
+/** The version of the capsule format. */
 export const CAPSULE_FORMAT = 1
 
 /** A recorded request that can be replayed without the gateway that received it. A capsule has no secrets. */
 export interface Capsule {
   readonly capsule: typeof CAPSULE_FORMAT
-  /** The version of the gateway that wrote it. */
+  /** The version of the gateway that wrote the capsule. */
   readonly version: string
-  /** The id of the record. */
+  /** The id of the request's record. */
   readonly request: string
-  /** When the request came, as `2026-01-31T12:00:00.000Z`. */
+  /** The time of the request, such as `2026-01-31T12:00:00.000Z`. */
   readonly at: string
   readonly decision: CapsuleDecision
   /** The values that stand-ins replace, because they were redacted or not recorded. */

@@ -10,8 +10,8 @@ import { STAND_IN } from '../recorded-tests/sent-request.ts'
 import { STAND_IN_CERTIFICATE, STAND_IN_KEY } from './stand-in-certificate.ts'
 
 /**
- * Replaces the secrets of a config. Equal secrets get equal stand-ins, so that what the config compares stays equal or
- * different.
+ * Replaces the secrets of a config by stand-ins. Equal secrets get equal stand-ins, so that comparisons of secrets keep
+ * their results.
  */
 export class StandInSecrets {
   readonly #standIns = new Map<string, string>()
@@ -41,7 +41,7 @@ export class StandInSecrets {
     return this.#merge({ ...clean, policies }, copy, []) as Ir
   }
 
-  /** Returns a value without the secrets of the config, wherever they occur in its texts. */
+  /** Returns a value in which stand-ins replace the secrets of the config, also within longer texts. */
   scrub<Value>(value: Value): Value {
     return mapTexts(value, (text) => this.scrubText(text)) as Value
   }

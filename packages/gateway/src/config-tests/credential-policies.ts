@@ -28,7 +28,7 @@ interface CredentialPolicies {
   })[]
 }
 
-/** Returns the policies that check credentials, those of conditional forms included. */
+/** Returns the policies of a config that check credentials, including the policies of conditions. */
 export function policiesOf({ policies }: Ir): CredentialPolicies {
   const traffic = policies.flatMap((policy) => policy.traffic ?? [])
   return {

@@ -25,7 +25,7 @@ export interface CheckableProvider {
   readonly name: string
   readonly host: string
   readonly port: number
-  /** The value of the `Host` header. */
+  /** The value of the `Host` header for requests to the provider. */
   readonly authority: string
   /** Options of TLS; null for plain text. */
   readonly tls: ConnectionOptions | null

@@ -1,4 +1,4 @@
-/** The servers that a config calls, for porticoctl. */
+/** The entry point of the package for `porticoctl doctor`. */
 export { type CalledServer, calledServers } from './called-servers.ts'
 export { type CheckableProvider, checkableProviders } from './checkable-providers.ts'
 export type { LoadedConfig } from '../sources/file.ts'

@@ -85,7 +85,7 @@ export function explain(
   }
 }
 
-/** The outcomes of shadow policies, in words. */
+/** Returns the outcomes of shadow policies in words. */
 function shadowRemarks({ shadows = [] }: RequestRecord): string[] {
   return shadows.map(({ policy, text }) => `shadow of ${policy}: ${text}`)
 }

@@ -64,7 +64,7 @@ export function networkShadows(attachments: readonly Attachment[]): NetworkAutho
   })
 }
 
-/** Whether an attachment has any shadow. */
+/** Whether an attachment has any shadow policy. */
 export function hasShadows(traffic: AttachedTraffic): boolean {
   if (traffic.shadow !== undefined) return true
   for (const config of Object.values(traffic)) if (isShadow(config)) return true

@@ -92,7 +92,7 @@ export type ToKeyThread =
 /** The state of the store: `problem` is null while keys are checked. */
 export interface KeyStoreState {
   readonly problem: string | null
-  /** Keys, their old secrets, teams and prices. */
+  /** The number of entries in the table: keys, the old secrets of keys, teams and prices. */
   readonly entries: number
   /** While the store fails: when keys that are loaded are refused, in milliseconds since 1970. Null when all are refused already. */
   readonly validUntil: number | null

@@ -73,7 +73,7 @@ function falses(fields: object): object {
   return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === false ? [[name, null]] : [])))
 }
 
-/** Reads an entry of the store; returns what is wrong with it. */
+/** Reads an entry by its schema; returns the problem when the entry is invalid. */
 export function readEntry<Out>(schema: Schema<Out>, input: unknown): { value: Out } | { problem: string } {
   const read = validate(schema, input)
   return read.ok ? { value: read.value } : { problem: read.problems.map(printProblem).join('\n') }

@@ -13,7 +13,7 @@ export function readPrice(input: unknown): PriceInput {
   return typeof name === 'string' ? { name, price: read.value } : name
 }
 
-/** Reads the parameters that name a price. */
+/** Reads the query parameters that name a price. */
 export function readPriceName(query: URLSearchParams): string | { readonly problem: string } {
   const unknown = [...query.keys()].find((key) => key !== 'provider' && key !== 'model')
   if (unknown !== undefined)

@@ -10,7 +10,10 @@ export interface BudgetUsage extends KeyBudget {
   /** The amount that is spent or reserved in the current period; null when the store of budgets does not answer. */
   readonly spent: string | number | null
   readonly left: string | number | null
-  /** The beginning of the next period, or the time at which a rolling period has more room; null for `Lifetime`. */
+  /**
+   * The start of the next period; for a rolling period, the time at which more of the budget is free; null for
+   * `Lifetime`.
+   */
   readonly resetsAt: string | null
 }
 

@@ -18,7 +18,7 @@ const price = (model: string, input: number, provider?: string): ModelPriceConfi
 })
 const SETTINGS: PriceSettings = { models: [price('gpt-4o', 7_000_000)], table: 'Bundled' }
 
-/** A store of prices alone. */
+/** Creates a store that holds prices only. */
 function storeIn(prices: Map<string, StoredPrice>): KeyStore {
   const never = (): never => assert.fail('the test is about prices')
   return {

@@ -31,7 +31,7 @@ class StoredPrices {
   }
 }
 
-/** The text of a price in the table. */
+/** The content of a price's entry in the table. */
 interface PriceEntry {
   readonly price: ModelPriceConfig
   readonly changed: string

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../schema/kit.ts'
 
-/** A test of a test file that states what happened to a recorded request. */
+/** A test, as in a test file, that states what happened to a recorded request. */
 export interface RecordedTest {
   readonly name: string
   readonly clock: string

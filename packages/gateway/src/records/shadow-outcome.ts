@@ -27,7 +27,7 @@ export interface RequestShadowRecord {
   readonly outcomes: readonly ShadowOutcome[]
 }
 
-/** Formats the outcomes for the access log: `authorization:denied,rateLimit:allowed`. */
+/** Returns the outcomes as the access log has them: `authorization:denied,rateLimit:allowed`. */
 export function shadowText({ outcomes }: RequestShadowRecord): string {
   return outcomes.map(({ policy, outcome }) => `${policy}:${outcome}`).join(',')
 }

@@ -47,7 +47,7 @@ export type PoliciesOf<All extends readonly Policy[]> = {
   [P in All[number] as P['name']]?: Output<P['schema']>
 }
 
-/** Names of the policies that can run as shadows. */
+/** The names of the policies that can run as shadow policies. */
 export type DecidingOf<All extends readonly Policy[]> = Extract<All[number], { decides?: true }>['name']
 
 /** Names of the policies whose attachments are all joined. */

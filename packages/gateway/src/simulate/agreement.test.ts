@@ -4,7 +4,7 @@ import { compareWithWire } from './testing/agreement.ts'
 
 /** 1,000 pairs run with PROPERTIES=full. */
 const PAIRS = process.env['PROPERTIES'] === 'full' ? 1_000 : 40
-/** On a loaded machine, 1,000 pairs take minutes. */
+/** The timeout: on a loaded machine, 1,000 pairs of configs and requests take minutes. */
 const LIMIT_MS = 900_000
 
 test('a simulation and a gateway with sockets decide, forward and answer alike', { timeout: LIMIT_MS }, async (t) => {

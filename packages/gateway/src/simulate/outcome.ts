@@ -47,11 +47,14 @@ export interface Outcome {
   readonly access: AccessRecord | null
   /** The record of the recorder, with all details; null without details. */
   readonly record: RequestRecord | null
-  /** The request as the pipeline left it; null when it was refused before it reached a listener. */
+  /** The context of the request as the pipeline left it; null when the request was refused before it reached a listener. */
   readonly request: RequestContext | null
-  /** The key of the route, and the number of its match from 0; null when no route matched. */
+  /** The key of the route that matched, and the index of its match from 0; null when no route matched. */
   readonly matched: { readonly route: string; readonly index: number } | null
-  /** Missing headers that were read before the response or the call of a backend, one entry for each read. */
+  /**
+   * The names of headers that the record lacks and that were read before the response or the backend call, one entry
+   * for each read.
+   */
   readonly missingReads: readonly string[]
   readonly events: readonly TraceEvent[]
   /** Requests to backends and to services of policies, in order. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareWithShadows } from './testing/shadow-agreement.ts'
 
-/** 1,000 pairs run with PROPERTIES=full. */
+/** The number of pairs of configs and requests; PROPERTIES=full runs 1,000. */
 const PAIRS = process.env['PROPERTIES'] === 'full' ? 1_000 : 60
-/** On a loaded machine, 1,000 pairs take minutes. */
+/** The timeout: on a loaded machine, 1,000 pairs of configs and requests take minutes. */
 const LIMIT_MS = 900_000
 
 test('with shadows added, responses and requests to backends stay the same', { timeout: LIMIT_MS }, async (t) => {

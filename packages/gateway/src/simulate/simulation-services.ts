@@ -142,7 +142,7 @@ function guardNames(guard: AddressGuard, upstreams: SimulatedUpstreams): Address
   }
 }
 
-/** An address that every guard allows. */
+/** A public address, which address guards allow by default. */
 const PUBLIC_ADDRESS = '8.8.8.8'
 
 /** Counters for every limit and address of a config; the table of a process would be slow to create for each test. */

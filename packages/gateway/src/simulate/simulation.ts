@@ -164,7 +164,7 @@ export class Simulation {
     const reads = this.#missingReads
     const writable: WritableExchange = exchange
     writable.headers = new TrackedHeaders(exchange.headers, missing, (name) => {
-      // Logs, metrics and records read headers too, after the decision.
+      // Reads after the decision do not count: logs, metrics and records read headers too.
       const isDecided = this.#upstreams.requests.length > 0 || this.#observed.access !== null
       if (!isDecided && (name !== EVERY_HEADER || this.endpoint === null)) reads.push(name)
     })

@@ -14,7 +14,7 @@ export interface World {
    */
   hosts: Readonly<Record<string, readonly string[]>>
   /**
-   * Answers a request to an upstream; null when the world does not have the upstream. `address` is `host:port`,
+   * Returns the simulated upstream at an address; null when the simulated world has none. `address` is `host:port`,
    * `unix:` with a path, or `stdio:` with the name of an MCP target that is a program.
    */
   upstream(address: string): Upstream | null
@@ -32,7 +32,7 @@ export interface Upstream {
 
 /** A request that the gateway sent to an upstream. */
 export interface UpstreamMessage {
-  /** `host:port`, `unix:` with a path, or `stdio:` with the name of a target. */
+  /** The address of the upstream: `host:port`, `unix:` with a path, or `stdio:` with the name of an MCP target. */
   readonly address: string
   readonly scheme: 'http' | 'https'
   readonly version: string
@@ -61,7 +61,7 @@ export interface WorldReply {
 /** Something that a simulation cannot know. A result that depends on it proves nothing. */
 export interface Unknown {
   readonly kind: 'upstream' | 'name' | 'answer' | 'token' | 'process' | 'listener'
-  /** The address or the name of what is unknown; for a program, its target and its command. */
+  /** The address or the name that the test does not describe; for a program, its target and its command. */
   readonly of: string
   /** How many requests the gateway had sent before. */
   readonly after: number

@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 import type { JobResults, SimulationJob } from './jobs.ts'
 
 interface RunLimits {
-  /** The time after which the thread is ended, in milliseconds. */
+  /** The longest time that the thread may run, in milliseconds. */
   readonly ms: number
-  /** The most heap of the thread, in MB. */
+  /** The largest heap of the thread, in MB. */
   readonly heapMb: number
 }
 

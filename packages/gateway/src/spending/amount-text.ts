@@ -9,7 +9,10 @@ export function dollarText(nanoDollars: number): string {
   return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
-/** A number with commas, such as `1,000`. `toLocaleString` would look for the locale at each call. */
+/**
+ * Returns a number with commas, such as `1,000`. `toLocaleString` is slower, because it looks for the locale at each
+ * call.
+ */
 export function groupedText(amount: number): string {
   return NUMBERS.format(amount)
 }

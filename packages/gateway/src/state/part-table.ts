@@ -111,7 +111,7 @@ function ageOf(word: bigint, part: number): number {
   return age > PERIOD_MASK - SET_BACK ? 0 : age
 }
 
-/** The id of the table of parts that belongs to a table of budgets. */
+/** Returns the id of the part table that belongs to a budget table. */
 export function partTableId(id: string): string {
   return `${id}${PART_TABLE}`
 }

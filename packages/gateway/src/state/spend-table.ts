@@ -33,7 +33,7 @@ export class SpendTable {
     return Math.ceil((keys * 2 * 2 + LEASES * LEASE_WORDS) / 3)
   }
 
-  /** The number of slots. */
+  /** The number of slots in the table. */
   get slots(): number {
     return this.#slots
   }
@@ -248,7 +248,7 @@ export interface SavedSpending {
 
 type SavedSlot = readonly [slot: number, owner: string, state: string]
 
-/** A slot as it was saved. */
+/** A slot of a table, in the form of a save file. */
 export interface KnownSlot {
   readonly word: bigint
   readonly saved: SavedSlot

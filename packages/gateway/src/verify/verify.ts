@@ -10,7 +10,7 @@ import type { ConfigLocation } from '../sources/located-problem.ts'
 import { printProblem } from '../sources/print-problems.ts'
 import type { VerifyBacktest, VerifyJob, VerifyResult } from './verify-job.ts'
 
-/** Runs the tests of a config, and its back-test. */
+/** Verifies a config: runs its tests and its back-test. */
 export async function verify(job: VerifyJob): Promise<VerifyResult> {
   const tested = job.tests === null ? NO_TESTS : await runFile(job, job.tests)
   const replayed = job.backtest === null ? NO_BACKTEST : await decideAgain(job, job.backtest)
@@ -41,7 +41,7 @@ async function runFile({ text, path }: VerifyJob, file: string): Promise<TestedP
   }
 }
 
-/** The first failure of a test in one line. */
+/** Returns the first failure of a test in one line. */
 function failureText({ name, location, failures }: TestResult): string {
   const [first] = failures
   const { request = '', unknown = '', differences = [], headline = null, decidedAt = null } = first ?? {}

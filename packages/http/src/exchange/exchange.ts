@@ -22,8 +22,8 @@ export interface ConnectionInfo {
   /** `<address>:<port>` of the client, as in the access log. */
   readonly source: string
   /**
-   * The address that the client connected to, from the PROXY header or the socket. Computed on demand, because few
-   * callers need it; known from the first call on, also when the connection is closed.
+   * The address that the client connected to, from the PROXY header or the socket. Computed on the first call, because
+   * few callers need the address; later calls return it even when the connection is closed.
    */
   destination(): Endpoint
   /** The principal in the verified client certificate; empty without a certificate. */

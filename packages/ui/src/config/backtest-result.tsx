@@ -6,7 +6,7 @@ import { Loading } from '../parts/states.tsx'
 import { backtestSentences, FLIP_WORDS } from './backtest-text.ts'
 import { backtestQuery } from './config-queries.ts'
 
-/** The decisions of a config about the last requests, compared with what happened to them. */
+/** Shows how an edited config would decide the last requests, compared with what happened to them. */
 export function BacktestResult({ request, live }: { request: CheckRequest; live: string }) {
   const { data, error } = useQuery(backtestQuery(request, live))
   return (

@@ -21,7 +21,7 @@ export async function checkConfig(request: CheckRequest, signal: AbortSignal): P
   return (await response.json()) as CheckedConfig
 }
 
-/** Decides the newest records of the last hour with a text as the config. */
+/** Runs a back-test of an edited config with the newest records of the last hour. */
 export async function runBacktest(request: CheckRequest, signal: AbortSignal): Promise<BacktestAnswer> {
   const response = await call('/api/backtest', { method: 'POST', body: request, signal })
   return (await response.json()) as BacktestAnswer

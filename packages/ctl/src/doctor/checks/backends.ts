@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../check.ts'
 import { checkServers } from '../check-servers.ts'
 
-/** Whether backends and MCP servers accept connections. */
+/** Checks that backends and MCP servers accept connections. */
 export const backends: DoctorCheck = {
   name: 'backends',
   summary: 'backends and MCP servers accept connections: TCP, TLS, HTTP version',

@@ -4,7 +4,7 @@ import { type DoctorCheck, type DoctorFinding, fine } from '../check.ts'
 const SOON_DAYS = 30
 const DAY_MS = 86_400_000
 
-/** Whether the certificates of listeners are valid now, and for their hostname. */
+/** Checks that the certificates of listeners are valid now and for the listener's hostname. */
 export const certificates: DoctorCheck = {
   name: 'certificates',
   summary: 'the certificates of listeners are valid, and fit their hostnames',

@@ -4,7 +4,7 @@ const ABOUT = 'clock'
 /** The largest clock error without a finding, in seconds. Servers usually accept tokens with a difference of a minute. */
 const MOST_SECONDS = 30
 
-/** Whether the clock of this machine is right. */
+/** Checks that the clock of this machine is right. */
 export const clock: DoctorCheck = {
   name: 'clock',
   summary: 'the clock is right, by the Date of a server (--time-from)',

@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../check.ts'
 import { checkServers } from '../check-servers.ts'
 
-/** Whether the collectors of traces, logs and metrics accept connections. */
+/** Checks that the collectors of traces, logs and metrics accept connections. */
 export const collectors: DoctorCheck = {
   name: 'collectors',
   summary: 'collectors of traces, logs and metrics accept connections',

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { type CheckableProvider, checkableProviders } from '@portico/gateway/doctor'
 import { type DoctorCheck, type DoctorFinding, type DoctorSubject, fine, notChecked } from '../check.ts'
 
-/** Whether the keys of model providers work, and their models exist. */
+/** Checks that the keys of model providers work, and that the models of the config exist. */
 export const providers: DoctorCheck = {
   name: 'providers',
   summary: 'keys of model providers work, and models exist; one token with --spend-tokens',

@@ -5,7 +5,7 @@ import { type DoctorCheck, type DoctorFinding, type DoctorSubject, fine } from '
 import { type ConnectResult, openConnection } from '../connect.ts'
 import { unreachable } from '../connection-finding.ts'
 
-/** Whether Redis, PostgreSQL and the state folder can be used. */
+/** Checks that the gateway can use Redis, PostgreSQL and the state folder. */
 export const stores: DoctorCheck = {
   name: 'stores',
   summary: 'Redis, PostgreSQL and the state folder can be used',
@@ -115,5 +115,5 @@ function commandOf(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
 }
 
-/** The message that asks a PostgreSQL server for TLS. */
+/** The SSLRequest message, with which a PostgreSQL client asks for TLS. */
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex')

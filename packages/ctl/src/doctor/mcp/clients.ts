@@ -6,7 +6,7 @@ export interface McpClient {
   readonly name: string
   readonly title: string
   readonly resourcePlaces: readonly ResourcePlace[]
-  /** Whether people can enter a client id when the client cannot register itself. */
+  /** Whether the client lets people enter a client id when the server has no client registration. */
   readonly takesClientId: boolean
 }
 

@@ -1,6 +1,6 @@
 /** The response to one request; `status` is 0 when there was none. */
 export interface ProbeAnswer {
-  /** The request in one line. */
+  /** The method and path of the request, in one line. */
   readonly sent: string
   readonly status: number
   /** The response in one line, without its body. */
@@ -11,7 +11,7 @@ export interface ProbeAnswer {
   readonly contentType: string
 }
 
-/** Sends requests without credentials, each once. */
+/** Sends requests without credentials, and caches each response by its request. */
 export class McpProbe {
   readonly #answers = new Map<string, Promise<ProbeAnswer>>()
   readonly #timeoutMs: number

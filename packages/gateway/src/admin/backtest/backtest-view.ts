@@ -7,7 +7,7 @@ import type { CheckRequest, ConfigProblem } from '../config-edit-view.ts'
 
 export type * from '../../backtest/report.ts'
 
-/** Body of `POST /api/backtest`. */
+/** The largest number of records to decide; the newest records are taken. */
 export interface BacktestRequest extends CheckRequest {
   /** The age of the oldest record to decide, such as `15m` or `1h`. */
   readonly last: string

@@ -23,7 +23,10 @@ export interface SpentBudgetView extends KeyBudgetView {
   /** The amount that is spent or reserved in the current period; null while the store of budgets does not answer. */
   readonly spent: string | number | null
   readonly left: string | number | null
-  /** The beginning of the next period, or the time at which a rolling period has more room; null for `Lifetime`. */
+  /**
+   * The start of the next period; for a rolling period, the time at which more of the budget is free; null for
+   * `Lifetime`.
+   */
   readonly resetsAt: string | null
 }
 
@@ -108,7 +111,7 @@ export interface PriceListView {
   readonly prices: readonly StoredPriceView[]
 }
 
-/** The response to a change of a price. */
+/** The response to a request that sets or removes a price. */
 export interface ChangedPriceView {
   /** The changed price; null when the price was removed. */
   readonly price: StoredPriceView | null

@@ -3,7 +3,7 @@
 /** The reason why a rehearsal ended: a person ended it, its time or its lease ran out, or another config went live. */
 export type RehearsalEnd = 'ended' | 'time' | 'lease' | 'config'
 
-/** A rehearsal of a slow or failing backend. */
+/** A rehearsal: a share of the calls to a backend is delayed or fails on purpose. */
 export interface RehearsalView {
   readonly id: string
   /** The backend or route whose calls the rehearsal delays or aborts. */
@@ -19,7 +19,7 @@ export interface RehearsalView {
   readonly endsAt: number
   /** The time from the last renewal to the end of the rehearsal, in milliseconds. */
   readonly leaseMs: number
-  /** The keys of the routes whose calls may be affected. */
+  /** The keys of the routes whose calls the rehearsal may affect. */
   readonly routes: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface EndedRehearsalView extends RehearsalView {
 
 /** The response of `GET /api/rehearsal`. */
 export interface RehearsalStateView {
-  /** Null when nothing is rehearsed. */
+  /** The rehearsal that runs now; null when none runs. */
   readonly current: RehearsalView | null
   /** The rehearsal that ended last; null when none has ended. */
   readonly last: EndedRehearsalView | null

@@ -24,7 +24,7 @@ export interface ReadyProvider {
   readonly guards: PromptGuards
   /** Null without a `prices` policy. */
   readonly pricer: Pricer | null
-  /** Prices calls of batches; null without a `prices` policy. */
+  /** Returns the price of a call in a batch; null without a `prices` policy. */
   readonly batchPricer: Pricer | null
   /** Null without a `cache`. */
   readonly cache: CreateCachedCall | null

@@ -10,7 +10,7 @@ import type { BacktestConfig } from '../backtest.ts'
 
 export const CLOCK = Date.parse('2026-01-31T12:00:00Z')
 
-/** A config with these routes, in YAML. */
+/** Returns a config with these routes, as YAML. */
 export async function routesConfig(routes: string): Promise<BacktestConfig> {
   return wholeConfig(`${BACKENDS}
 binds: [{ port: 8080, listeners: [{ name: web, routes: ${routes} }] }]`)

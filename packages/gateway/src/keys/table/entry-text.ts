@@ -45,17 +45,17 @@ export function teamText({ id, name, fields: { parent, ...fields } }: StoredTeam
   return asciiJson(details)
 }
 
-/** The digest under which a team is found. */
+/** Returns the hash that the table finds a team by. */
 export function teamHash(name: string): Buffer {
   return hash('sha256', `team ${name}`, 'buffer')
 }
 
-/** The text of a price in the table. */
+/** Returns the text of a price in the table. */
 export function priceText({ price, changed }: StoredPrice): string {
   return asciiJson({ price, changed })
 }
 
-/** The digest under which a price is found. */
+/** Returns the hash that the table finds a price by. */
 export function priceHash(name: string): string {
   return hash('sha256', `price ${name}`)
 }

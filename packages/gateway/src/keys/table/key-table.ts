@@ -91,7 +91,7 @@ export interface FoundEntry {
 /** The table as workers read it. */
 export class KeyTable {
   readonly #memory: KeyMemory
-  /** The blocks, as a buffer. */
+  /** The memory of the blocks, as a `Buffer`. */
   readonly #texts: Buffer
 
   constructor(buffer: SharedArrayBuffer) {

@@ -30,7 +30,7 @@ export interface TriedGuards {
   answer(rx: RequestContext, answer: ArrivingAnswer, context: ExchangeContext): Source
 }
 
-/** The response of a provider, as it arrives. */
+/** The response of a provider, whose body is still arriving. */
 export interface ArrivingAnswer {
   readonly body: Source
   /** The largest response, in bytes, that is judged. */

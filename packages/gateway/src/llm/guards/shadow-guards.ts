@@ -74,7 +74,10 @@ export class ShadowGuards implements TriedGuards {
 
 const POLICY = 'promptGuard'
 
-/** Findings are named by kind, never by the text itself. */
+/**
+ * Returns the outcome of shadow guards. Findings are named by their kind only, because the text that was found may be
+ * confidential.
+ */
 function outcomeOf(phase: GuardPhase, rejection: Rejection | null, notes: readonly GuardNote[]): ShadowOutcome {
   const found = [...new Set(notes.flatMap((note) => note.found ?? []))]
   const common = {

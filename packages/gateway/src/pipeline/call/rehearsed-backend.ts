@@ -29,7 +29,7 @@ export function rehearsedBackend(backend: CompiledBackend, rehearsal: BackendReh
   }
 }
 
-/** The response header that says that a response is part of a rehearsal. */
+/** The header that marks a response as sent by a rehearsal. */
 export const REHEARSAL_HEADER = 'x-portico-rehearsal'
 
 interface CallParts {

@@ -197,7 +197,7 @@ export class RequestContext implements RoutableRequest {
   extAuth: ExtAuthState | null = null
   /** Metadata from external processors, for later expressions, as `extproc`. */
   extProc: JsonObject | null = null
-  /** The shadow policies that this request has met; null without any. */
+  /** The shadow policies that have run for the request; null without any. */
   shadows: RequestShadows | null = null
   /** The original request when this context is the copy for a shadow policy; null otherwise. */
   original: RequestContext | null = null
@@ -255,7 +255,10 @@ export class RequestContext implements RoutableRequest {
   decision: Decision | null = null
   /** Data about the denial of the request: see `note`. */
   notes: { readonly [key: string]: unknown } | null = null
-  /** The delays and aborts of the request by rehearsals, as `delay 200ms` and `abort 503`; null without any. */
+  /**
+   * The delays and aborts that rehearsals applied to the request, such as `delay 200ms` and `abort 503`; null without
+   * any.
+   */
   rehearsal: readonly string[] | null = null
   /** Failed calls to the backend; null without any. */
   failedCalls: FailedCall[] | null = null

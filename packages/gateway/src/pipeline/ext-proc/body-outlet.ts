@@ -25,7 +25,7 @@ export class BodyOutlet {
   }
 
   /**
-   * Begins to write to the sink. Without a byte of the body yet, the waiting head is flushed, because the body may take
+   * Begins to write to the sink. The head is flushed when no byte of the body has arrived, because the body may take
    * long.
    */
   open(sink: Sink): void {

@@ -20,7 +20,10 @@ export class DuplexBody implements Source, Sink {
   source: Source | null = null
   readonly #body: Source
   readonly #peer: BodyPeer
-  /** The length of the old body until the head is final, then the length of the new body if the whole of it is here. */
+  /**
+   * The length of the old body until the head is final; then the length of the new body, if the whole new body has
+   * arrived.
+   */
   #length: number
   /** Buffers the bytes that come back. */
   readonly #outlet = new BodyOutlet()
@@ -70,7 +73,7 @@ export class DuplexBody implements Source, Sink {
     this.#body.pipe(this)
   }
 
-  /** The head becomes final: its length is known only if the whole new body is here. */
+  /** Makes the head final. The head has a content length only if the whole new body has arrived. */
   commit(): void {
     if (this.#outputEnd === null) this.#length = -1
   }

@@ -10,10 +10,10 @@ interface Piece {
 }
 
 /**
- * A body streamed full duplex to a processor that may also answer each piece without a new body, which returns the piece
+ * A body streamed full duplex to a processor that may also answer a piece without a new body, which returns the piece
  * unchanged. Pieces are kept until the processor streams a new body, so that the old body can continue without the
- * processor. Trailers stay here. The last piece of a body of known length carries the end of the body, which saves a message
- * to the processor and its answer.
+ * processor. Trailers are not sent to the processor. The last piece of a body of known length carries the end of the
+ * body, which saves a message to the processor and its response.
  */
 export class KeptPieces extends StreamedBody {
   /** Pieces without an answer; null when the processor streams a new body, or when they exceed the limit. */

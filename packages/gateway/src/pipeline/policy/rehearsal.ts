@@ -6,7 +6,7 @@ import type { RequestContext } from '../context/request-context.ts'
  */
 export interface BackendRehearsal {
   readonly id: string
-  /** The share of the calls, in percent. */
+  /** The delay of a call, in milliseconds; null when calls are not delayed. */
   readonly percentage: number
   /** In milliseconds; null when calls are not delayed. */
   readonly delayMs: number | null

@@ -23,7 +23,7 @@ for (const frontend of [
       Array.from({ length: 2 }, () => ['networkAuthorization: would have denied, rule 1']),
     )
     assert.match(gateway.lines[0] ?? '', / shadow=networkAuthorization:denied /)
-    // One connection was judged, whatever number of requests it had.
+    // The metric counts one connection, although the connection had several requests.
     assert.match(
       gateway.metrics(),
       /^portico_shadow_total\{policy="networkAuthorization",route="unknown",outcome="denied"\} 1$/m,

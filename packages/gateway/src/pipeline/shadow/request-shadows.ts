@@ -18,7 +18,7 @@ export class ShadowsOfRequest implements RequestShadows {
   /** Copies of the request body that do not receive bytes yet. */
   #branches: BranchBody[] = []
   #results: ShadowResults | null = null
-  /** The last shadow that is still running; null without any. */
+  /** Settles when the last running shadow policy has ended; null when none is running. */
   #last: Promise<void> | null = null
   /** The number of outcomes at the start of the list that other code has counted in metrics. */
   #counted = 0
@@ -60,8 +60,8 @@ export class ShadowsOfRequest implements RequestShadows {
   }
 
   /**
-   * Runs a shadow on its copy of the request, once the shadows before it have ended, so that it sees their results. The
-   * request goes on meanwhile.
+   * Runs a shadow policy on its copy of the request. It starts when earlier shadow policies have ended, so that it sees
+   * their results. The request does not wait.
    */
   run(fork: RequestContext, step: (fork: RequestContext) => StepResult): StepResult {
     const last = this.#last

@@ -85,7 +85,7 @@ function fault(policy: string, error: unknown): ShadowOutcome {
   return faultOutcome(policy)
 }
 
-/** Adds the outcome to the event of the shadow in the trace. */
+/** Adds the outcome of a shadow policy to its event in the trace. */
 function told(rx: RequestContext, outcome: ShadowOutcome): ShadowOutcome {
   if (rx.trace !== null) rx.trace.note(eventOf(outcome))
   return outcome

@@ -27,7 +27,7 @@ export function verdictOf(
   return { policy, outcome: 'denied', status, code: cause, text: `would have denied${suffix}`, values }
 }
 
-/** The outcome of a shadow policy that threw an exception. */
+/** Returns the outcome of a shadow policy that threw an exception. */
 export function faultOutcome(policy: string): ShadowOutcome {
   return {
     ...{ policy, outcome: 'error', status: null, code: 'internal' },

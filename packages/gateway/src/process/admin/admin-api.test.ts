@@ -22,7 +22,7 @@ test('every command of the page of the admin API works as it stands', async (t) 
   await listed(program, 6)
   const folder = mkdtempSync(join(tmpdir(), 'portico-admin-api-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  // Back-tests refuse a text with another `config` block than the live one.
+  // The back-test needs the live `config` block, because another `config` block is refused.
   const live = (command: string): string =>
     command.includes('/api/backtest')
       ? command.replace(/"text": ".*?"/, `"text": ${JSON.stringify(readFileSync(file, 'utf8'))}`)

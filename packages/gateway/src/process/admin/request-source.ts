@@ -114,7 +114,7 @@ async function explained(
 }
 
 /** Iterates over the records, newest first. Files are read only once the records in memory are exhausted. */
-/** The records in memory and on disk, newest first. */
+/** Returns the records in memory and on disk, the newest first. */
 export function* newestRecords(store: RecordStore, disk: RecordDisk | null): Iterable<StoredRecord> {
   const inMemory = store.all()
   if (disk === null) return yield* inMemory

@@ -55,7 +55,7 @@ export class ConfigEditor implements ConfigEditSource {
     return 'kind' in edit ? edit : { kind: 'checked', checked: edit.checked }
   }
 
-  /** Checks an edit, and returns what would go live. */
+  /** Checks an edit without applying it, and returns the config that would go live. */
   async prepare(request: CheckRequest): Promise<CheckedEdit | ClosedOutcome> {
     const file = this.#read()
     return 'kind' in file ? file : this.#examine(request, file.text)

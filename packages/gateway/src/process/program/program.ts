@@ -392,7 +392,7 @@ export class Program {
   }
 }
 
-/** An exception outside of any request must not end the only thread, and all of its connections with it. */
+/** Handles exceptions outside of any request, which must not end the only thread with all of its connections. */
 function containFaults(): void {
   process.on('uncaughtException', (error: unknown) => reportFault(error, 'worker'))
   process.on('unhandledRejection', (error: unknown) => reportFault(error, 'worker'))

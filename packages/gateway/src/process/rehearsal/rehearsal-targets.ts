@@ -8,7 +8,7 @@ import { joinedTraffic } from '../../policies/order.ts'
 interface RehearsalTargets {
   /** The keys of the route entries or providers that the rehearsal attaches policies to. */
   readonly keys: readonly string[]
-  /** The keys of the routes whose calls may be affected. */
+  /** The keys of the routes whose calls the rehearsal may affect. */
   readonly routes: readonly string[]
 }
 

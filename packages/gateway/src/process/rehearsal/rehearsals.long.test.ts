@@ -7,7 +7,7 @@ import { useOrigin } from '../../testing/scene.ts'
 
 const model = { method: 'POST', path: '/chat/v1/chat/completions', body: '{"model":"m","messages":[]}' }
 
-/** A gateway with a backend of two routes, and a model backend with a provider to fall back to. */
+/** Starts a gateway whose backend has two routes, and whose model backend has a provider to fail over to. */
 async function useRehearsable(t: TestContext) {
   const origin = await useOrigin(t)
   const paths = (prefix: string) => [{ path: { pathPrefix: prefix } }]

@@ -17,7 +17,7 @@ interface VerifierParts {
   readonly log: Logger
 }
 
-/** Verifies configs as their `config.verify` says, before they go live. */
+/** Runs the verification under `config.verify` of each config before the config goes live. */
 export class ConfigVerifier {
   readonly #parts: VerifierParts
   readonly #counts = { success: 0, failure: 0 }

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../sources/file.ts'
 import { testsOf } from './verify-settings.ts'
 
-/** Runs the tests that a config names, without a gateway; returns why the config must not go live. */
+/** Runs the tests that a config names, without a gateway; returns the reasons to reject the config. */
 export async function failedTests(loaded: LoadedConfig, path: string): Promise<string[]> {
   const { verify } = loaded.process
   const tests = testsOf(loaded)

@@ -6,7 +6,7 @@ import { request } from '../../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../testing/process.ts'
 import { useOrigin } from '../../testing/scene.ts'
 
-/** A preload script that throws outside of any request when a signal arrives. */
+/** A preload script that throws an exception outside of any request when the process gets a signal. */
 const THROWS = `process.on('SIGWINCH', () => setImmediate(() => { throw new Error('told to throw') }))
 process.on('SIGURG', () => void Promise.reject(new Error('told to reject')))
 `

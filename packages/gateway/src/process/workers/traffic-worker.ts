@@ -78,7 +78,7 @@ export class TrafficWorker {
     this.#post({ type: 'online' })
   }
 
-  /** Handles a message; an exception is a fault of the worker. */
+  /** Handles a message of the supervisor; an exception is reported as a fault of the worker. */
   receive(message: ToWorker): void {
     contained('worker', () => this.#take(message))
   }

@@ -198,7 +198,7 @@ export class Wire {
     const sent = headers.filter(([name]) => name !== 'te' && name !== 'upgrade')
     const outgoing = { method, target, authority, upgrade, teTrailers: te, headers: HeaderBlock.of(sent) }
     const response = await sendOver(socket, request.version, { ...outgoing, body: sourceOf(body) }, this.#deadlines)
-    // The record is written after the response, and waits up to ten seconds for shadows.
+    // The gateway writes the record after the response, up to ten seconds later when shadow policies are running.
     const late = new Promise((resolve) => setTimeout(resolve, 15_000).unref())
     await Promise.race([gateway.finished(recordsBefore + 1), late])
     // A connection that is still open counts against limits of connections.
@@ -310,7 +310,7 @@ const OWN_IDS = new Set(['x-portico-decision', 'x-request-id', 'date'])
 /** Kinds whose results contain random ids or sealed values, or that need programs. */
 export const LEFT_OUT = new Set([
   'mcp',
-  // A simulation moves its clock while a request waits; the clock of the gateway stands still.
+  // The clocks differ during a delay: a simulation moves its clock, and the gateway's clock stands still in tests.
   'delay',
   'aws',
   'sessionPersistence',

@@ -32,8 +32,8 @@ interface ShadowAgreement {
 }
 
 /**
- * Simulates random requests with random configs, once as they are and once with random shadows next to their policies;
- * fails when a response or a request to a backend differs.
+ * Simulates random requests with random configs twice: as they are, and with random shadow policies added. Fails when a
+ * response or a request to a backend differs.
  */
 export async function compareWithShadows(
   t: TestContext,
@@ -87,7 +87,7 @@ export async function compareWithShadows(
   return result
 }
 
-/** The outcome without the calls that only shadows make, such as those to an external authorizer. */
+/** Returns the outcome without the calls that only shadow policies make, such as calls to an external authorizer. */
 function viewOf(outcome: Outcome, expected: Outcome): object {
   const wanted = expected.upstreamRequests.map(plainMessage)
   const upstream: string[] = []

@@ -207,5 +207,8 @@ export const processConfig = object(
   [onlyWith('ledger', 'stateDir'), onlyWith('keys', 'stateDir')],
 )
 
-/** Settings of the process. Only `admin` and `verify` follow a config reload; the others are read at startup. */
+/**
+ * The settings of the process. A config reload applies `admin` and `verify` only; the other settings are read at
+ * startup.
+ */
 export type ProcessConfig = Output<typeof processConfig>

@@ -45,7 +45,7 @@ export class BudgetAccounts {
       partTable === null || partMs === null ? null : new RollingAmounts({ table, partTable, partMs }, parts)
   }
 
-  /** The slot of a key; null when there is no room for another key. */
+  /** Returns the slot of a key; null when the table has no room for another key. */
   slot(key: string): number | null {
     if (this.#last?.key !== key) this.#last = { key, slot: this.#table.slot(key) }
     return this.#last.slot
@@ -88,7 +88,7 @@ export class BudgetAccounts {
     return { slot, period, lease, amount }
   }
 
-  /** Changes the amount of a reservation; false when there is no room for a larger one. */
+  /** Changes the amount of a reservation; returns false when the budget has too little left for a larger amount. */
   move(held: HeldAmount, amount: number): boolean {
     const { slot, period, lease } = held
     const more = amount - held.amount
@@ -135,7 +135,7 @@ export class BudgetAccounts {
     return this.#table.take(slot, period, amount, this.#budget.amount)
   }
 
-  /** Takes back the reservations of threads that died, at most once per second. */
+  /** Returns the reservations of dead threads to their budgets, at most once per second. */
   #sweep(): boolean {
     const now = this.#parts.monotonic()
     if (now - this.#sweptAt < SWEEP_MS) return false

@@ -40,7 +40,10 @@ export type BudgetRoom = Pick<Budget, 'id' | 'maxKeys' | 'partMs'>
 export interface BudgetBalance {
   /** Spent or reserved. */
   readonly used: number
-  /** The end of the period, or the time at which a rolling period has more room, by the clock of the store. */
+  /**
+   * The end of the period by the clock of the store; for a rolling period, the time at which more of the budget is
+   * free.
+   */
   readonly end: number
 }
 
@@ -69,7 +72,7 @@ export type BudgetDecision =
   /** The store could not decide. */
   | { readonly kind: 'unavailable' }
 
-/** The rest of the budget, and the time at which there is more; times are those of the store's clock. */
+/** The amount of a budget that is left, and the time at which more is free, by the clock of the store. */
 export interface ExceededBudget {
   readonly kind: 'exceeded'
   readonly index: number

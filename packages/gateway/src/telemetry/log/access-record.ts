@@ -35,7 +35,7 @@ export interface AccessRecord {
   readonly retryAttempt: number
   readonly requestBytes: number
   readonly responseBytes: number
-  /** The delays and aborts of the request by rehearsals; null without any. */
+  /** The delays and aborts that rehearsals applied to the request; null without any. */
   readonly rehearsal: readonly string[] | null
   readonly error: string | null
   readonly reason: string

@@ -83,12 +83,12 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   tool: (value) => (record) => record.mcp?.kind === 'tool' && record.mcp.name === value,
 }
 
-/** Parses a filter of shadows: an outcome such as `denied`, or the name of a policy. */
+/** Returns the filter for requests with a shadow outcome such as `denied`, or with a shadow policy of this name. */
 function shadowMatcher(value: string): ReturnType<Matcher> {
   return ({ shadows = [] }) => shadows.some(({ outcome, policy }) => outcome === value || policy === value)
 }
 
-/** Parses a filter of rehearsed requests: `true` or `false`. */
+/** Returns the filter for requests that a rehearsal affected (`true`) or did not affect (`false`). */
 function rehearsalMatcher(value: string): ReturnType<Matcher> {
   if (value !== 'true' && value !== 'false') return 'rehearsal: expected true or false'
   return ({ rehearsal = [] }) => (value === 'true') === rehearsal.length > 0

@@ -145,7 +145,10 @@ export interface RequestSummary {
   /** Null when a backend responded normally. */
   readonly reason: RecordReason | null
   readonly error: string | null
-  /** The delays and aborts of the request by rehearsals, as `delay 200ms` or `abort 503`; absent without any. */
+  /**
+   * The delays and aborts that rehearsals applied to the request, such as `delay 200ms` or `abort 503`; absent without
+   * any.
+   */
   readonly rehearsal?: readonly string[]
   /** `ip:port` of the client. */
   readonly source: string | null
@@ -283,9 +286,9 @@ export interface VerificationView {
   /** The time of the verification, in milliseconds since 1970. */
   readonly at: number
   readonly isVerified: boolean
-  /** The number of tests that ran. */
+  /** The number of tests that the verification ran. */
   readonly tests: number
-  /** The first tests that failed. */
+  /** The first tests of the verification that failed. */
   readonly failed: readonly { readonly test: string; readonly file: string; readonly line: number }[]
   /** The first problem of the verification; null when the config was verified. */
   readonly problem: string | null

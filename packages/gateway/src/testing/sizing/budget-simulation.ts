@@ -18,9 +18,9 @@ export interface SimulationRules {
   readonly budget: number
   /** The output tokens that a call reserves in addition to its prompt. */
   readonly reservedOutput: number
-  /** The share of calls whose provider reports twice what was reserved. */
+  /** The share of calls whose provider charges twice the reserved tokens. */
   readonly excessShare?: number
-  /** Machines with a lower number are killed in the middle, with their calls. */
+  /** The number of machines that are killed in the middle of the run, with their calls. */
   readonly killed?: number
   /** An outage of the store, in which calls pass (`Open`) or are refused (`Closed`). */
   readonly outage?: { readonly from: number; readonly to: number; readonly failureMode: 'Open' | 'Closed' }
@@ -29,7 +29,7 @@ export interface SimulationRules {
 
 /** The outcome of all calls of one key. */
 export interface KeyOutcome {
-  /** Tokens that providers charge. */
+  /** The tokens that providers charge for the calls of the key. */
   charged: number
   passed: number
   refused: number

@@ -6,7 +6,7 @@ export interface WorkloadSize {
   readonly machines: number
   /** The tokens that each key may spend. */
   readonly budget: number
-  /** The cost of all calls of a key, as a multiple of its budget. */
+  /** The cost of all calls of a key, divided by the key's budget. */
   readonly demand: number
 }
 
@@ -15,7 +15,7 @@ export interface SimulatedCall {
   readonly key: string
   readonly start: number
   readonly duration: number
-  /** The machine that the load balancer chooses. */
+  /** The number of the machine that the load balancer chooses. */
   readonly machine: number
   readonly prompt: number
   readonly output: number

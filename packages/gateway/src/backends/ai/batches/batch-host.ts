@@ -10,7 +10,7 @@ import type { ChosenProvider } from '../provider-attempts.ts'
 import type { SealedIds } from './batch-ids.ts'
 import type { ResultCharges } from './result-charges.ts'
 
-/** The services of a backend for files and batches. */
+/** The services of a backend that serves files and batches. */
 export interface BatchServices {
   readonly ids: SealedIds
   /** Charges the results of batches; null when nothing has a price or a budget. */
@@ -19,7 +19,7 @@ export interface BatchServices {
   choose(name: string): ChosenProvider | null
 }
 
-/** The request of a client for files or batches. */
+/** A client's request about files or batches, with the services to answer it. */
 export interface BatchHost {
   readonly rx: RequestContext
   readonly request: UpstreamRequest

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import { textAt } from '@portico/http/json'
 import type { Seal } from '../../../state/seal.ts'
 
-/** A file or a batch at its provider. */
+/** A file or a batch that a provider stores. */
 export interface StoredResource {
-  /** `file` has requests, `result` has the responses of a batch. */
+  /** The kind of the resource: `file` holds requests, `result` holds the responses of a batch. */
   readonly kind: 'file' | 'result' | 'batch'
-  /** The provider's own id. */
+  /** The id of the resource at its provider. */
   readonly id: string
   /** The name of the provider in the config. */
   readonly provider: string
@@ -40,7 +40,7 @@ export class SealedIds {
     return prefix + this.#seal().sealAs(this.#kindOf(kind), value)
   }
 
-  /** Returns the resource that an id of one of these kinds names; null for an id that is forged or of another owner. */
+  /** Returns the file or batch that an id names; null for a forged id, for another kind, and for another owner. */
   read(text: string, kinds: readonly StoredResource['kind'][], owner: string): StoredResource | null {
     const sealed = PREFIX.exec(text)?.[1]
     if (sealed === undefined) return null
@@ -69,5 +69,5 @@ export class SealedIds {
   }
 }
 
-/** The prefixes that the libraries of vendors know. */
+/** The prefixes of ids that the vendors' client libraries expect. */
 const PREFIX = /^(?:file-|batch_|msgbatch_)([\w-]+)$/

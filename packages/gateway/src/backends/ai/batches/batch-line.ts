@@ -10,7 +10,7 @@ import type { LineCheck, LineOutcome } from './line-queue.ts'
 /** A request of a batch. */
 export interface BatchLine {
   readonly json: JsonBody
-  /** The path of the call, such as `/v1/chat/completions`. */
+  /** The path of the model call, such as `/v1/chat/completions`. */
   readonly url: string
   readonly model: string
   readonly body: JsonObject
@@ -25,7 +25,7 @@ export type LineRefusal = UnsupportedField | Rejection
 /** The rules that each request of a file must follow. */
 interface LineRules {
   readonly first: Pick<BatchLine, 'url' | 'model'>
-  /** The edits of the provider's policy. */
+  /** Applies the edits of the provider's policy to the body of a request. */
   readonly edit: (body: JsonObject) => EditedRequest
   /** Checks the body of a request with the guards; null without guards. */
   readonly guard: ((body: JsonObject) => GuardOutcome | Promise<GuardOutcome>) | null
@@ -35,7 +35,10 @@ interface LineRules {
 
 export type GuardOutcome = { readonly body: JsonObject } | { readonly refusal: LineRefusal }
 
-/** The type of the calls of a batch; null when the config has no such calls, or no batch can have them. */
+/**
+ * Returns the type of the model calls at a path; null when the config has no such calls, or a batch cannot contain
+ * them.
+ */
 export function batchCallType(url: string, routeType: (path: string) => RouteType | null): BatchCallType | null {
   const type = routeType(url)
   return type !== null && CALL_TYPES.has(type) ? (type as BatchCallType) : null
@@ -43,7 +46,7 @@ export function batchCallType(url: string, routeType: (path: string) => RouteTyp
 
 const CALL_TYPES: ReadonlySet<RouteType> = new Set(['Completions', 'Responses', 'Embeddings', 'Moderations'])
 
-/** Reads a line of a file for a batch; a line that is not a request is refused. */
+/** Reads one line of a batch file; returns the refusal of a line that is no request. */
 export function readBatchLine(bytes: Buffer, number: number): BatchLine | UnsupportedField {
   const json = readJsonBody(bytes)
   if (json instanceof UnsupportedField)
@@ -59,7 +62,7 @@ export function readBatchLine(bytes: Buffer, number: number): BatchLine | Unsupp
   return { json, url, model, body }
 }
 
-/** Creates the check of the lines of a file. */
+/** Returns the function that checks each line of a batch file. */
 export function createLineCheck(rules: LineRules): LineCheck<LineRefusal> {
   const { first, edit, guard, accepted } = rules
   return (bytes, number) => {
@@ -87,7 +90,7 @@ export function createLineCheck(rules: LineRules): LineCheck<LineRefusal> {
   }
 }
 
-/** The line with the edited body. A body without edits keeps the bytes of the client. */
+/** Returns the line with the edited body. A line without edits keeps the client's bytes. */
 function written({ json }: BatchLine, { edits, body: before }: EditedRequest, after: JsonObject): Buffer {
   if (joinEdits(edits, masksOf(before, after)).size === 0) return json.bytes
   const spliced = spliceJson(json, new Map<string, Json>([['body', after]]))

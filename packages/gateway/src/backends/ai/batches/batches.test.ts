@@ -6,7 +6,7 @@ import OpenAI, { APIError } from 'openai'
 import { until } from '../../../testing/scene.ts'
 import { fileOf, requestLine, useBatches, useBatchProvider } from './test-batch-scene.ts'
 
-/** OpenAI's files and batches through the gateway, with OpenAI's SDK. */
+/** Tests OpenAI's files and batches through the gateway, with OpenAI's SDK. */
 
 const THREE = [0, 1, 2].map((index) => requestLine(index))
 

@@ -38,7 +38,7 @@ export class LineQueue<Refusal> {
     return this.#pieces.length === 0
   }
 
-  /** Adds bytes that need no check. */
+  /** Adds bytes that are sent without a check. */
   add(bytes: Buffer): void {
     this.#pieces.push({ bytes, line: null, number: 0, isChecked: true })
   }
@@ -47,7 +47,7 @@ export class LineQueue<Refusal> {
     this.#pieces.push({ bytes: null, line, number, isChecked: false })
   }
 
-  /** Checks and writes as much as possible. */
+  /** Starts checks and writes the checked lines at the head of the queue. */
   pump(): void {
     if (this.check === null) return
     for (const piece of this.#pieces) {
@@ -69,7 +69,7 @@ export class LineQueue<Refusal> {
     }
   }
 
-  /** Drops what waits. */
+  /** Drops all lines that wait. */
   stop(): void {
     this.#isOver = true
     this.#pieces.length = 0
@@ -106,5 +106,5 @@ export class LineQueue<Refusal> {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-/** Calls to services at once, for one file. */
+/** The most checks of one file that run at once. */
 const MOST_CHECKS = 16

@@ -1,17 +1,17 @@
-/** Splits the lines of a file while it arrives. */
+/** Splits a file into lines while the file arrives. */
 export class LineSplitter {
   readonly #limit: number
   readonly #line: (line: Buffer) => void
   #kept: Buffer[] = []
   #size = 0
 
-  /** `line` gets each line with its line break, as a buffer of its own; `limit` is the length of a line, in bytes. */
+  /** `line` is called with each line and its line break, in a buffer of its own; `limit` is the longest line, in bytes. */
   constructor(limit: number, line: (line: Buffer) => void) {
     this.#limit = limit
     this.#line = line
   }
 
-  /** Reads a chunk, which may be overwritten afterward; false when a line is too long. */
+  /** Reads a chunk, which the caller may overwrite afterward; returns false when a line is too long. */
   push(chunk: Buffer): boolean {
     let at = 0
     for (;;) {
@@ -26,7 +26,7 @@ export class LineSplitter {
     }
   }
 
-  /** Ends the file: its last line may have no line break. */
+  /** Ends the file, and passes a last line without a line break on. */
   end(): void {
     if (this.#size === 0) return
     const line = this.#kept.length === 1 && this.#kept[0] !== undefined ? this.#kept[0] : Buffer.concat(this.#kept)

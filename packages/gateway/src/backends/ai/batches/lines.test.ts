@@ -16,7 +16,7 @@ test('lines are the same, wherever the chunks are cut', () => {
       for (const [index, place] of places.slice(1).entries()) {
         const chunk = Buffer.from(bytes.subarray(places[index], place))
         assert.ok(splitter.push(chunk))
-        // The buffer of a read is used again.
+        // Overwrites the chunk, as the next read of a socket may do.
         chunk.fill(0)
       }
       splitter.end()

@@ -62,7 +62,7 @@ interface EditParts {
   readonly call: FailoverCall
 }
 
-/** Edits and guards each request as if it came on its own; a rejected one ends the whole batch. */
+/** Edits and guards each request of the batch, as if it came on its own. One rejected request rejects the whole batch. */
 export function editMessageBatch<Result>(
   batch: MessageBatch,
   { host, provider, call }: EditParts,
@@ -82,7 +82,7 @@ export function editMessageBatch<Result>(
   return (async () => {
     const guarded: { id: string; body: JsonObject }[] = []
     let isMasked = false
-    // One after the other, as services behind guards expect them.
+    // Guards check one request after the other, as the services that they call expect.
     for (const [index, { id, body }] of edited.entries()) {
       const found = await guard(body)
       if ('body' in found) {
@@ -99,7 +99,7 @@ export function editMessageBatch<Result>(
   })()
 }
 
-/** The requests with all digits of numbers that a double cannot represent. */
+/** Returns the requests with the exact digits of numbers that a double cannot represent. */
 function exactRequests({ json, requests }: MessageBatch): readonly BatchRequest[] {
   const text = json.bytes.toString('utf8')
   const exact = hasLargeNumber(text) ? parseExactObject(text)?.['requests'] : undefined
@@ -124,5 +124,5 @@ const SHAPED = new UnsupportedField(
   'requests',
   'cannot be sent: the `prompt` or `promptCaching` of the backend would not apply to them',
 )
-/** The output tokens of a request without a maximum, as `budget.outputTokens` assumes them. */
+/** The output tokens that are assumed for a request without a maximum, as in `budget.outputTokens`. */
 const ASSUMED_OUTPUT = 4_096

@@ -6,7 +6,7 @@ import { describe, test, type TestContext } from 'node:test'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { httpConfig, useGateway } from '../../../testing/scene.ts'
 
-/** Anthropic's message batches through the gateway, with Anthropic's SDK. */
+/** Tests Anthropic's message batches through the gateway, with Anthropic's SDK. */
 
 type Requests = Anthropic.Messages.BatchCreateParams['requests']
 

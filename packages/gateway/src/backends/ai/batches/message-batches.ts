@@ -12,12 +12,12 @@ import { askOwner, withResource } from './own-resource.ts'
 import { ResourceCall, type ResourceRequest } from './resource-call.ts'
 import { messageResults, passResults } from './results.ts'
 
-/** Whether a path is one of Anthropic's message batches. */
+/** Whether a path belongs to Anthropic's API for message batches. */
 export function isMessageBatch(path: string): boolean {
   return PATH.test(path)
 }
 
-/** Serves Anthropic's calls for message batches. */
+/** Serves requests to Anthropic's API for message batches. */
 export function serveMessageBatches(host: BatchHost): void {
   const { method, target } = host.request
   const [, id = '', action = ''] = PATH.exec(targetPath(target)) ?? []

@@ -19,7 +19,7 @@ export function withResource(
   else use(resource)
 }
 
-/** Sends a request to the provider that has the resource. */
+/** Sends a request to the provider that stores the file or batch. */
 export function askOwner(
   host: BatchHost,
   resource: StoredResource,
@@ -38,7 +38,7 @@ export function askOwner(
   )
 }
 
-/** Whether the provider has files and batches in the format of the client. */
+/** Whether the provider serves files and batches in the format of the client. */
 function hasCalls({ vendor }: ReadyProvider, format: string): boolean {
   return format === 'messages' ? vendor.hasMessageBatches === true : vendor.calls.has('files')
 }

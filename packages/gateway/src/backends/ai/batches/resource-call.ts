@@ -34,7 +34,7 @@ interface ResourceParts {
   requestFor(provider: ReadyProvider): PreparedRequest | Promise<PreparedRequest>
 }
 
-/** A call about files and batches at one provider. */
+/** A call of one provider about files or batches. */
 export class ResourceCall implements ModelCall {
   readonly #call: FailoverCall
   readonly #parts: ResourceParts

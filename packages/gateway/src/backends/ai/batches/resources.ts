@@ -12,7 +12,7 @@ import type { ResourceRequest } from './resource-call.ts'
 import { openAiResults, passResults } from './results.ts'
 import { upload } from './upload.ts'
 
-/** Serves OpenAI's calls for files and batches. */
+/** Serves requests to OpenAI's API for files and batches. */
 export function serveBatches(host: BatchHost): void {
   const { method, target } = host.request
   const [, list = '', id = '', action = ''] = PATH.exec(targetPath(target)) ?? []
@@ -88,7 +88,7 @@ interface BatchParts {
   readonly body: JsonObject | null
 }
 
-/** A request whose response is a batch. */
+/** Returns the provider request whose response is a batch. */
 function batchRequest(
   host: BatchHost,
   known: StoredResource,

@@ -8,13 +8,13 @@ interface ResultParts {
   readonly check: LineCheck<Error> | null
   /** The longest line, in bytes; the results break off before a longer line. */
   readonly maxLine: number
-  /** Called with each line that the client gets. */
+  /** Called with each line that is passed on to the client. */
   line(line: Buffer, number: number): void
   /** Called once, at the end of the results: `lines` lines were passed on, which are all lines when `isWhole`. */
   over(lines: number, isWhole: boolean, cause: Error | null): void
 }
 
-/** The results of a batch on their way to the client, line by line. */
+/** The body of a batch's results, which passes to the client line by line. */
 export class ResultBody extends ThroughBody {
   readonly #parts: ResultParts
   readonly #lines: LineSplitter

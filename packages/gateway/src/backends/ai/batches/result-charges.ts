@@ -38,7 +38,7 @@ export class ResultCharges {
     return store.prepare(ROOM)
   }
 
-  /** Begins to charge the results of a batch that was created at this time, in milliseconds since 1970. */
+  /** Begins to charge the results of a batch; `createdAt` is the creation of the batch, in milliseconds since 1970. */
   begin(key: string, createdAt: number): ChargeDecision | Promise<ChargeDecision> {
     const shares = [{ budget: budgetOf(createdAt), key }]
     return nowOrLater(this.#store.balances(shares), (balances) => this.#reserve(shares, balances))

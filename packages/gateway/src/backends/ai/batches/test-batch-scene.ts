@@ -115,7 +115,7 @@ interface BatchScene {
   more?: Parameters<typeof useGateway>[2]
 }
 
-/** A gateway with four keys in front of the provider, and a client for each key. */
+/** Starts a gateway with four API keys in front of the provider, and returns a client for each key. */
 export async function useBatches(t: TestContext, { port, policies = {}, backend = {}, ai, more }: BatchScene) {
   const data = {
     ann: { key: 'key-of-ann', metadata: { team: 'red' } },

@@ -13,7 +13,7 @@ interface UploadParts {
   readonly newBoundary: string
   /** The longest line of the file, in bytes. */
   readonly maxLine: number
-  /** Called once, with the first request of the file. */
+  /** Called once, with the line of the file's first request. */
   opened(line: Buffer): void
   /** Called once, when the form or a line of the file is refused. */
   refused(why: LineRefusal): void
@@ -61,7 +61,7 @@ export class UploadForm implements Sink, Source, PartReceiver {
     })
   }
 
-  /** Reads until the first request of the file. */
+  /** Reads the client's form up to the first request of the file. */
   open(): void {
     this.#body.pipe(this)
   }

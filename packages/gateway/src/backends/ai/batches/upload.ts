@@ -159,5 +159,5 @@ const READ_WHOLE = new UnsupportedField('file', 'cannot be sent: a policy of the
 const REFUSED = new Error('request refused')
 const ANSWERED = new Error('the client has its response')
 const BOUNDARY = 32
-/** The output tokens of a request without a maximum, as `budget.outputTokens` assumes them. */
+/** The output tokens that are assumed for a request without a maximum, as in `budget.outputTokens`. */
 const ASSUMED_OUTPUT = 4_096

@@ -12,7 +12,7 @@ import { UnreadableStream } from './stream-body.ts'
  * events only: it turns a provider's list into events first, and turns events into a list last.
  */
 
-/** Whether the beginning of a stream is that of a JSON list. */
+/** Whether a response stream begins as a JSON list. */
 export function isListStream(upstream: FormatName, prefix: Buffer): boolean {
   return upstream === 'gemini' && prefix[0] === OPEN_BRACKET
 }

@@ -7,10 +7,10 @@ export class JsonList {
   failure: string | null = null
   readonly #maxBytes: number
   #state: State = 'list'
-  /** The beginning of an incomplete element. */
+  /** The first bytes of the list element that is not complete yet. */
   #held: Buffer[] = []
   #heldLength = 0
-  /** The open braces and brackets of the element. */
+  /** The open braces and brackets of the list element that is not complete yet. */
   #depth = 0
   #isText = false
   #isEscaped = false
@@ -45,7 +45,7 @@ export class JsonList {
     return elements
   }
 
-  /** Takes the bytes of an incomplete element. */
+  /** Returns and clears the bytes of the incomplete list element. */
   rest(): Buffer {
     const bytes = Buffer.concat(this.#held)
     this.#held = []
