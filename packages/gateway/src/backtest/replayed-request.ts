@@ -5,7 +5,7 @@ import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { chatBody } from './chat-body.ts'
 import type { StandIn } from './stand-ins.ts'
 
-/** A request built from a record, with the headers and the body that the record does not hold. */
+/** A request built from a record, and what it lacks: headers and a body that the record does not hold. */
 export interface Replay {
   readonly request: SimulatedRequest
   readonly missing: MissingHeaders

@@ -288,7 +288,8 @@ class RedisReservation implements BudgetReservation {
       const at = this.#store.shareKey(budget, key, number)
       if (budget.partMs === null) return { at, counter: this.#counterKey(budget, number), start, end, partMs: 0 }
       const partMs = budget.partMs
-      // The counter of keys starts anew after each period of the same length, because it would be full one day otherwise.
+      // The keys of a rolling budget are counted in periods of the same length, because an endless counter would reach
+      // its maximum one day.
       const counter = this.#counterKey(budget, Math.floor(now / (partMs * PARTS)))
       return { at, counter, start, end: Math.floor(now) + partMs * (PARTS + 1), partMs }
     })
