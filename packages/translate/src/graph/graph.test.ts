@@ -16,6 +16,26 @@ function createInputs(values: Map<string, number>): Query<number> {
   return { name: 'input', compute: (_context, arg) => values.get(arg) ?? 0 }
 }
 
+/** Reads a value with one input changed. */
+function tryWith<Value>(
+  graph: Graph<Context>,
+  changed: { values: Map<string, number>; input: Query<number>; name: string; value: number },
+  query: Query<Value>,
+  arg: string,
+): Value {
+  const { values, input, name, value } = changed
+  return graph.attempt(input, name, () => {
+    const before = values.get(name)
+    values.set(name, value)
+    try {
+      return graph.read(query, arg)
+    } finally {
+      if (before === undefined) values.delete(name)
+      else values.set(name, before)
+    }
+  })
+}
+
 describe('graph', () => {
   it('recomputes the dependents of a change, and stops at unchanged values', () => {
     const values = new Map([['a', 1]])
@@ -121,6 +141,50 @@ describe('graph', () => {
     assert.deepEqual([...graph.args(input)], ['b'])
   })
 
+  it('takes an attempt back: values keep their identity, and nothing changed', () => {
+    const values = new Map([['a', 1]])
+    const input = createInputs(values)
+    const box: Query<{ of: number }> = { name: 'box', compute: ({ read }, arg) => ({ of: read(input, arg) }) }
+    const other: Query<number> = { name: 'other', compute: ({ read }) => read(input, 'b') + 10 }
+    const root: Query<{ of: number }[]> = {
+      name: 'root',
+      compute: ({ read }) => [read(box, 'a'), ...(read(input, 'a') > 1 ? [{ of: read(other, '') }] : [])],
+    }
+    const graph = createGraph()
+    graph.watch(root, '')
+    graph.settle()
+    const before = graph.read(root, '')
+    const { size, computed } = graph
+    assert.deepEqual(tryWith(graph, { values, input, name: 'a', value: 2 }, root, ''), [{ of: 2 }, { of: 10 }])
+    assert.equal(graph.read(root, ''), before)
+    assert.deepEqual(graph.settle(), [])
+    assert.deepEqual([graph.size, graph.computed], [size, computed + 5])
+    values.set('b', 5)
+    values.set('a', 3)
+    graph.invalidate(input, 'a')
+    graph.settle()
+    assert.deepEqual(graph.read(root, ''), [{ of: 3 }, { of: 15 }])
+  })
+
+  it('keeps changes that were due before an attempt, and survives one that fails', () => {
+    const values = new Map([['a', 1]])
+    const input = createInputs(values)
+    const half: Query<number> = {
+      name: 'half',
+      compute({ read }, arg) {
+        if (read(input, arg) === 0) throw new Error('not this one')
+        return read(input, arg) / 2
+      },
+    }
+    const graph = createGraph()
+    graph.watch(half, 'a')
+    assert.throws(() => tryWith(graph, { values, input, name: 'a', value: 0 }, half, 'a'), /not this one/)
+    values.set('a', 4)
+    graph.invalidate(input, 'a')
+    assert.deepEqual(graph.settle(), [{ query: half, arg: 'a' }])
+    assert.equal(graph.read(half, 'a'), 2)
+  })
+
   it('gives the same values as computing everything from scratch, in random graphs', () => {
     const layers = fc.array(
       fc.array(fc.record({ reads: fc.array(fc.nat(9), { maxLength: 4 }), modulus: fc.integer({ min: 1, max: 5 }) }), {
@@ -164,6 +228,11 @@ describe('graph', () => {
           for (const [name, value] of inputs) {
             values.set(`${name}`, value)
             graph.invalidate(input, `${name}`)
+          }
+          if (settles) {
+            // An attempt must leave no trace.
+            const changed = { values, input, name: '0', value: (values.get('0') ?? 0) + 1 }
+            for (const arg of watched) tryWith(graph, changed, node, arg)
           }
           for (const toggle of toggles) {
             const arg = at(top, toggle)

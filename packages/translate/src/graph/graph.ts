@@ -1,4 +1,5 @@
 import { isSame } from './same.ts'
+import { UndoLog } from './undo-log.ts'
 
 /** Reads the value of another query or input, and records the dependency. */
 export type Read<Context> = <Value>(query: Query<Context, Value>, arg: string) => Value
@@ -31,6 +32,8 @@ export class Graph<Context> {
   readonly #unread = new Set<Node<Context>>()
   readonly #context: Context
   #computed = 0
+  /** Changes of nodes during an attempt; null otherwise. */
+  #undo: UndoLog<Node<Context>> | null = null
 
   /**
    * `contextOf` creates the context that all queries share; it gets the function with which queries read one another.
@@ -53,10 +56,33 @@ export class Graph<Context> {
     return this.#read(query, arg) as Value
   }
 
+  /**
+   * Computes values with an input changed, and takes everything back: values keep their identity, and nothing counts as
+   * changed. `run` changes the input, reads, and changes the input back.
+   */
+  attempt<Value>(query: Query<Context, unknown>, arg: string, run: () => Value): Value {
+    this.refresh()
+    const changed = [...this.#changed]
+    const undo = new UndoLog<Node<Context>>()
+    this.#undo = undo
+    try {
+      this.invalidate(query, arg)
+      return run()
+    } finally {
+      this.#undo = null
+      for (const node of undo.restore()) this.#delete(node)
+      this.#changed.clear()
+      for (const node of changed) this.#changed.add(node)
+      this.#doubted.clear()
+      this.#unread.clear()
+    }
+  }
+
   /** Marks an input as possibly changed. */
   invalidate(query: Query<Context, unknown>, arg: string): void {
     const node = this.#nodes.get(query)?.get(arg)
     if (node === undefined) return
+    this.#undo?.note(node)
     node.state = 'stale'
     this.#doubt(node)
   }
@@ -131,6 +157,7 @@ export class Graph<Context> {
       node = { query, arg, value: undefined, state: 'stale', reads: NONE, readers: new Set(), isWatched: false }
       byArg.set(arg, node)
       this.#unread.add(node)
+      this.#undo?.create(node)
     }
     return node
   }
@@ -142,6 +169,7 @@ export class Graph<Context> {
       if (next.isWatched) this.#doubted.add(next)
       for (const reader of next.readers) {
         if (reader.state !== 'fresh') continue
+        this.#undo?.note(reader)
         reader.state = 'doubtful'
         waiting.push(reader)
       }
@@ -166,6 +194,7 @@ export class Graph<Context> {
   #compute(node: Node<Context>): void {
     const running = { node, reads: new Set<Node<Context>>() }
     this.#running.push(running)
+    this.#undo?.note(node)
     node.state = 'running'
     this.#computed++
     let value: unknown
@@ -205,11 +234,15 @@ export class Graph<Context> {
     for (const node of this.#unread) {
       this.#unread.delete(node)
       if (node.isWatched || node.readers.size > 0) continue
-      const byArg = this.#nodes.get(node.query)
-      byArg?.delete(node.arg)
-      if (byArg?.size === 0) this.#nodes.delete(node.query)
+      this.#delete(node)
       for (const read of node.reads) this.#unlink(read, node)
     }
+  }
+
+  #delete({ query, arg }: Node<Context>): void {
+    const byArg = this.#nodes.get(query)
+    byArg?.delete(arg)
+    if (byArg?.size === 0) this.#nodes.delete(query)
   }
 }
 
