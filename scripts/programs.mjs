@@ -17,7 +17,14 @@ export const programs = {
   },
   // An optional package that is loaded only when it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },
-  controller: { input: { 'portico-controller': 'src/start.ts' }, external: ['@node-rs/bcrypt'], threads: [] },
+  controller: {
+    input: {
+      'portico-controller': 'src/start.ts',
+      'policy-tests': '../gateway/src/policy-tests/policy-tests-thread.ts',
+    },
+    external: ['@node-rs/bcrypt'],
+    threads: [],
+  },
 }
 
 /** Large packages that few starts of the gateway need: their code is loaded lazily. */

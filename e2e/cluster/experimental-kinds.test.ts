@@ -109,6 +109,7 @@ async function startController({ client }: Bed): Promise<() => Promise<void>> {
     namespace: 'default',
     namespaces: null,
     namespaceSelector: null,
+    testPolicy: () => Promise.resolve(null),
     deploy: { image: {}, version: '1.2.3' },
     peers: { take: nothing, lead: nothing, follow: nothing, isIncomplete: false },
     log: (module) => logger.child(module),

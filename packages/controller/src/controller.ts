@@ -13,6 +13,7 @@ import type { Peers } from './peers/peers.ts'
 import type { GatewayState } from './status/gateway-status-tracker.ts'
 import { Statuses } from './status/statuses.ts'
 import { type ConfigStreams, Translation } from './translation.ts'
+import { PolicyVerifier, type PolicyVerifierOptions } from './verify/policy-verifier.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
 import { readMaterial } from './watch/read-material.ts'
 import { Watches } from './watch/watches.ts'
@@ -39,6 +40,7 @@ interface ControllerOptions {
   namespaces: readonly string[] | null
   namespaceSelector: string | null
   deploy: DeploySettings
+  testPolicy: PolicyVerifierOptions['test']
   peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isIncomplete'>
   log: (module: string) => Logger
   metrics: Metrics
@@ -55,6 +57,7 @@ export class Controller {
   readonly #deployed: DeployedWatch
   readonly #deployments: Deployments
   readonly #statuses: Statuses
+  readonly #verifier: PolicyVerifier
   /** Gateways whose deployment needs a check. */
   readonly #unsettled = new Set<string>()
   #isReady = false
@@ -68,6 +71,13 @@ export class Controller {
       log: log('translate'),
       readMaterial: (kind, key, signal) => readMaterial(client, { kind, key, signal }),
       settled: (change) => this.#settled(change),
+    })
+    this.#verifier = new PolicyVerifier({
+      translator: this.#translation.trials,
+      test: options.testPolicy,
+      decided: (key) => this.#statuses.check('GwPolicy', key),
+      log: log('verify'),
+      metrics,
     })
     const watchLog = log('watch')
     const onError = (kind: string, error: unknown): void => {
@@ -101,6 +111,7 @@ export class Controller {
       ...options,
       watches: this.#watches,
       translation: this.#translation,
+      verifier: this.#verifier,
       stateOf: (gateway) => streams.stateOf(this.#planeOf(gateway)),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(this.#planeOf(gateway)),
@@ -132,7 +143,7 @@ export class Controller {
   async follow(): Promise<void> {
     this.#isLeading = false
     this.#options.peers.follow()
-    await Promise.all([this.#statuses.follow(), this.#deployments.stop()])
+    await Promise.all([this.#statuses.follow(), this.#deployments.stop(), this.#verifier.follow()])
   }
 
   /** Called when a data plane with this key connects, disconnects, applies or rejects a config. */
@@ -162,6 +173,7 @@ export class Controller {
     metrics.set('leader', this.#isLeading ? 1 : 0)
     metrics.set('gateways', this.#countGateways())
     metrics.set('status_backlog', this.#statuses.backlog)
+    metrics.set('policy_verification_backlog', this.#verifier.backlog)
     metrics.set(
       'data_planes',
       connected.reduce((sum, count) => sum + count, 0),
@@ -236,11 +248,13 @@ export class Controller {
   #startLeading(): void {
     this.#statuses.lead()
     this.#deployments.start()
+    this.#verifier.lead()
   }
 
   #settled({ gateways, statuses }: TranslatedChange): void {
     for (const key of [...gateways, ...this.#unsettled]) this.#deployments.refresh(key)
     this.#unsettled.clear()
     this.#statuses.translated(gateways, statuses)
+    this.#verifier.changed(this.#translation.trials.takeVerifications(), { hasNewConfig: gateways.length > 0 })
   }
 }

@@ -1,5 +1,6 @@
 import { loadResourceChecks, type ResourceChecks } from '@portico/gateway/checks'
 import { parseLogFilter, type RootLogger } from '@portico/gateway/log'
+import { testPolicy } from '@portico/gateway/policy-tests'
 import { Controller } from './controller.ts'
 import { objectName } from './deploy/names.ts'
 import type { DeploySettings } from './deploy/render.ts'
@@ -20,6 +21,8 @@ import { VERSION } from './version.ts'
 const AUDIENCE = 'portico'
 /** The name of the Secret with the authorities. */
 const AUTHORITY_SECRET = 'portico-controller-ca'
+/** The limits of one run of the tests of a GwPolicy; docs/verified-reloads.md names them. */
+const TEST_LIMITS = { ms: 20_000, heapMb: 256 }
 
 interface RunOptions {
   settings: Settings
@@ -78,6 +81,7 @@ class Program {
       namespaces: settings.namespaces,
       namespaceSelector: settings.namespaceSelector,
       deploy: this.#deploySettings(),
+      testPolicy: (job, signal) => testPolicy(job, { ...TEST_LIMITS, signal }),
       log: (module) => logger.child(module),
       metrics: this.#metrics,
     })

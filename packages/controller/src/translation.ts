@@ -55,6 +55,7 @@ export class Translation {
       clusterDomain,
       externalNames,
       withoutSlices: 'unavailable',
+      verify: 'required',
       pem: pemChecks,
       checks,
     })
@@ -69,6 +70,11 @@ export class Translation {
   }
 
   get translated(): TranslationResult {
+    return this.#translator
+  }
+
+  /** The tests of GwPolicies, and the configs that they are about. */
+  get trials(): Pick<Translator, 'takeVerifications' | 'verificationOf' | 'trialOf' | 'forceOf' | 'waits'> {
     return this.#translator
   }
 

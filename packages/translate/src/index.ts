@@ -32,6 +32,7 @@ export type {
   RouteParentStatus,
   RouteStatus,
   Status,
+  VerifiedRecord,
 } from './resources/status.ts'
 export { pemChecks } from './pem-checks.ts'
 export { quarantineNotes, withQuarantine } from './translate/status/quarantine-status.ts'
@@ -40,7 +41,9 @@ export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
 export type { PlaneMember } from './translate/gateways/shared-planes.ts'
 export { parametersOfPlane, sharedPlaneKey } from './translate/listeners/shared-data-plane.ts'
-export type { TranslationResult, TranslatedChange } from './translator.ts'
+export type { TranslationResult, TranslatedChange, TrialConfig } from './translator.ts'
+export type { PolicyVerification } from './translate/policies/policy-verification.ts'
+export { recordOf, verifiedCondition } from './translate/verified-policy.ts'
 export { ownKinds, readSpec } from './resources/own-kinds.ts'
 export type { OwnKind } from './resources/own-kinds.ts'
 export { gwParametersSpec } from './resources/gw-parameters.ts'

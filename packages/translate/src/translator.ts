@@ -5,18 +5,22 @@ import type { FieldProblem } from './resources/fields.ts'
 import { type Kind, kindOf, type RouteKind } from './resources/kinds.ts'
 import { ResourceStore } from './resources/lookups.ts'
 import { keyOf, type Resource } from './resources/resource.ts'
-import type { Status } from './resources/status.ts'
+import type { Condition, Status, VerifiedRecord } from './resources/status.ts'
+import { keepForce, recordOf, testsOf, verifiedCondition } from './translate/verified-policy.ts'
 import type { Context, Query, TranslateSettings } from './translate/context.ts'
 import { fieldProblems } from './translate/field-problems.ts'
 import { backendStatus } from './translate/backends/backend.ts'
 import { backendTrafficPolicyStatus } from './translate/policies/backend-traffic-policy.ts'
 import { telemetryPolicyStatus } from './translate/policies/telemetry-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateways/gateway.ts'
+import { partOfNamespace } from './translate/gateways/part-of-namespace.ts'
+import { policyPlan } from './translate/policies/policy-plan.ts'
 import { type PlaneMember, SharedPlanes } from './translate/gateways/shared-planes.ts'
 import { membershipOf } from './translate/listeners/shared-data-plane.ts'
 import { backendTlsPolicyStatus } from './translate/status/backend-tls-policy-status.ts'
 import { filterStatus } from './translate/status/filter-status.ts'
-import { policyStatus } from './translate/status/policy-status.ts'
+import { policyVerification, type PolicyVerification } from './translate/policies/policy-verification.ts'
+import { gatewaysOfPolicy, policyStatus } from './translate/status/policy-status.ts'
 import { gatewayStatus, listenerSetStatus, xListenerSetStatus } from './translate/status/gateway-status.ts'
 import { modelStatus } from './translate/status/model-status.ts'
 import { poolStatus } from './translate/status/pool-status.ts'
@@ -48,6 +52,13 @@ export interface TranslatedChange {
   gateways: string[]
   endpoints: string[]
   statuses: string[]
+}
+
+/** The config of a Gateway in which the newest spec of a GwPolicy is in force. */
+export interface TrialConfig {
+  gateway: string
+  ir: Ir
+  endpoints: Readonly<Record<string, readonly string[]>>
 }
 
 /** Status queries by kind; a query returns null for a resource that is not ours. */
@@ -95,12 +106,17 @@ export class Translator implements TranslationResult {
   readonly #waiting = new Set<string>()
   readonly #planes = new SharedPlanes()
   readonly #gone: TranslatedChange = { gateways: [], endpoints: [], statuses: [] }
+  readonly #verifications = new Set<string>()
+  /** The GwPolicy whose newest spec is tried. */
+  #tried: string | null = null
+
+  readonly #trial: Query<boolean> = { name: 'trial', compute: (_context, place) => this.#tried === place }
 
   constructor(settings: TranslateSettings) {
     const store = new ResourceStore<Context>(indexTable, (input, arg) => this.#graph.invalidate(input, arg))
     this.#store = store
     this.#settings = settings
-    this.#graph = new Graph((read) => ({ ...store.lookups(read), read, settings }))
+    this.#graph = new Graph((read) => ({ ...store.lookups(read), read, settings, trial: this.#trial }))
   }
 
   /** The total number of computations, which measures the cost of changes. */
@@ -118,9 +134,10 @@ export class Translator implements TranslationResult {
     const kind = kindOf(resource)
     if (kind === null) return
     const key = keyOf(resource)
-    this.#store.put(resource)
+    this.#store.put(kind === 'GwPolicy' ? keepForce(resource, this.#store.find(kind, key)) : resource)
     const status = statusByKind[kind]
     if (status !== undefined) this.#graph.watch(status, key)
+    if (kind === 'GwPolicy' && testsOf(resource) !== null) this.#graph.watch(policyVerification, key)
     if (kind !== 'Gateway') return
     for (const query of ofGateways) this.#graph.watch(query, key)
   }
@@ -131,6 +148,7 @@ export class Translator implements TranslationResult {
     if (status !== undefined) this.#graph.unwatch(status, key)
     this.#plain.delete(`${kind}/${key}`)
     if (this.statuses.delete(`${kind}/${key}`)) this.#gone.statuses.push(`${kind}/${key}`)
+    if (kind === 'GwPolicy') this.#graph.unwatch(policyVerification, key)
     if (kind !== 'Gateway') return
     for (const query of ofGateways) this.#graph.unwatch(query, key)
     this.#planes.remove(key)
@@ -150,10 +168,52 @@ export class Translator implements TranslationResult {
   }
 
   /**
-   * Whether the result for `Kind/namespace/name` depends on content of a Secret or ConfigMap that is still to be read.
+   * Whether the result for `Kind/namespace/name`, or for `Verification/namespace/name` of a GwPolicy, depends on content of
+   * a Secret or ConfigMap that is still to be read.
    */
   waits(id: string): boolean {
     return this.#waiting.has(id)
+  }
+
+  /**
+   * GwPolicies by `namespace/name` whose newest spec or tests changed since the last call; those with `spec.verify`, and
+   * those that had it.
+   */
+  takeVerifications(): string[] {
+    const taken = [...this.#verifications]
+    this.#verifications.clear()
+    return taken
+  }
+
+  /** The newest spec of a GwPolicy with the tests that it must pass; null without `spec.verify`. */
+  verificationOf(place: string): PolicyVerification | null {
+    return this.#graph.read(policyVerification, place)
+  }
+
+  /** The record of the spec in force in the status of a GwPolicy, and the condition about its newest spec. */
+  forceOf(place: string): { record: VerifiedRecord | null; condition: Condition | null } {
+    const resource = this.#store.find('GwPolicy', place)
+    if (resource === undefined) return { record: null, condition: null }
+    return { record: recordOf(resource), condition: verifiedCondition(resource) }
+  }
+
+  /** The configs of the Gateways that the newest spec of a GwPolicy would reach, if it was in force; changes nothing. */
+  trialOf(place: string): TrialConfig[] {
+    return this.#graph.attempt(this.#trial, place, () => {
+      this.#tried = place
+      try {
+        return this.#graph.read(gatewaysOfPolicy, place).flatMap((gateway) => {
+          const whole = this.#graph.read(gatewayConfig, gateway)
+          if (whole === null) return []
+          // The owner of a Gateway may see all of its routes.
+          const isOwner = this.#graph.read(policyPlan, place)?.targets.some(({ kind }) => kind === 'Gateway') === true
+          const ir = isOwner ? whole : partOfNamespace(whole, place.slice(0, place.indexOf('/')))
+          return [{ gateway, ir, endpoints: this.#graph.read(gatewayEndpoints, gateway) ?? {} }]
+        })
+      } finally {
+        this.#tried = null
+      }
+    })
   }
 
   /** Brings configs and statuses up to date after `put` and `drop`; results that wait for content stay as they were. */
@@ -172,6 +232,7 @@ export class Translator implements TranslationResult {
       }
       const isMoved = before !== this.planeOf(arg)
       if ((query === gatewayEndpoints || isMoved) && this.#keepEndpoints(arg)) endpoints.add(arg)
+      if (query === policyVerification) this.#verifications.add(arg)
       if (ofGateways.some((each) => each === query)) continue
       for (const [kind, status] of Object.entries(statusByKind)) {
         if (query !== status) continue
@@ -257,6 +318,7 @@ export class Translator implements TranslationResult {
     const held = this.#graph.madeOf(material, partial)
     for (const { query, arg } of held) {
       if (query === gatewayConfig) this.#waiting.add(`Gateway/${arg}`)
+      if (query === policyVerification) this.#waiting.add(`Verification/${arg}`)
       for (const [kind, status] of Object.entries(statusByKind)) {
         if (query === status) this.#waiting.add(`${kind}/${arg}`)
       }

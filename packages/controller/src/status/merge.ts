@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition, Status } from '@portico/translate'
+import type { Condition, PolicyStatus, Status } from '@portico/translate'
 import { isObject } from '@portico/http/json'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 
@@ -36,7 +36,10 @@ function merge(live: Json, wanted: WantedStatus, circumstances: Circumstances): 
   }
   if ('ancestors' in wanted) {
     const { ancestors } = wanted
-    return { ancestors: entries({ live: live['ancestors'], wanted: ancestors, most: MOST_ANCESTORS }, circumstances) }
+    return {
+      ancestors: entries({ live: live['ancestors'], wanted: ancestors, most: MOST_ANCESTORS }, circumstances),
+      ...mergeVerification(live, wanted, now),
+    }
   }
   const { conditions, ...others } = plain(wanted)
   const merged: Record<string, unknown> = { ...others }
@@ -51,6 +54,15 @@ function merge(live: Json, wanted: WantedStatus, circumstances: Circumstances): 
     })
   }
   return merged
+}
+
+/** The verification of a GwPolicy, which goes with `spec.verify`. */
+function mergeVerification(live: Json, { conditions = [], verified }: PolicyStatus, now: Date): Json {
+  if (verified === undefined && live['verified'] === undefined) return {}
+  return {
+    conditions: mergeConditions(live['conditions'], conditions, { now, keepsOthers: true }),
+    verified: verified ?? null,
+  }
 }
 
 /** Removes our entries from a resource that is no longer ours. */
@@ -119,6 +131,7 @@ const OUR_TYPES = new Set([
   'Conflicted',
   'ResolvedRefs',
   'InsecureFrontendValidationMode',
+  'Verified',
 ])
 
 /** The object as the server returns it, without undefined members. */

@@ -6,6 +6,7 @@ import {
   listenerSetKinds,
   parametersOfPlane,
   type ListenerSetStatus,
+  type PolicyStatus,
   type QuarantineNote,
   quarantineNotes,
   type Resource,
@@ -16,6 +17,7 @@ import { Events } from '../kube/events.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Translation } from '../translation.ts'
+import type { PolicyVerifier } from '../verify/policy-verifier.ts'
 import type { Watches } from '../watch/watches.ts'
 import { GatewayStatusTracker, type GatewayStatusTrackerOptions } from './gateway-status-tracker.ts'
 import type { WantedStatus } from './merge.ts'
@@ -30,6 +32,7 @@ interface StatusesOptions extends Pick<
   controllerName: string
   watches: Pick<Watches, 'get' | 'list' | 'apiOf' | 'kinds' | 'unserved' | 'unservedGateways'>
   translation: Pick<Translation, 'translated' | 'waits'>
+  verifier: Pick<PolicyVerifier, 'verdictOf'>
   log: (module: string) => Logger
   metrics: Metrics
 }
@@ -109,6 +112,11 @@ export class Statuses {
     for (const id of ids) this.#check(id)
   }
 
+  /** Checks the status of one resource after a fact outside translation changed. */
+  check(kind: Kind, key: string): void {
+    this.#writer.check(kind, key)
+  }
+
   /** Checks the status of one resource; `id` is `Kind/namespace/name`. */
   #check(id: string): void {
     const slash = id.indexOf('/')
@@ -150,9 +158,18 @@ export class Statuses {
     if (found === null) return null
     const notes = [...this.#notes.values()].flatMap((byId) => byId.get(id) ?? [])
     const status = withQuarantine(id, found, notes)
+    if (kind === 'GwPolicy') return this.#withVerdict(key, status as PolicyStatus)
     if (kind === 'Gateway') return this.#tracker.complete(key, status as GatewayStatus)
     if (kind !== 'ListenerSet' && kind !== 'XListenerSet') return status
     return this.#tracker.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
+  }
+
+  /** The status of a GwPolicy with the verdict of the newest run of its tests. */
+  #withVerdict(key: string, status: PolicyStatus): PolicyStatus {
+    const { watches, verifier } = this.#options
+    const metadata = watches.get('GwPolicy', key)?.metadata
+    const verdict = metadata === undefined || status.verified === undefined ? null : verifier.verdictOf(key, metadata)
+    return verdict === null ? status : { ...status, conditions: [verdict.condition], verified: verdict.verified }
   }
 
   /** A Gateway of our class in a namespace that is not served, and the reason. */

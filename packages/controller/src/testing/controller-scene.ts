@@ -9,6 +9,7 @@ import { listAt, textAt } from '@portico/translate/json'
 import { apiByKind } from '../deploy/objects.ts'
 import { Metrics } from '../metrics.ts'
 import type { GatewayState } from '../status/gateway-status-tracker.ts'
+import type { PolicyVerifierOptions } from '../verify/policy-verifier.ts'
 import { PODS, watchedKinds } from '../watch/watched-kinds.ts'
 import { type ObjectApi, useObjectApi } from './object-api.ts'
 
@@ -30,7 +31,10 @@ export interface ControllerScene {
 
 export async function useController(
   t: TestContext,
-  { namespaces = null }: { namespaces?: readonly string[] | null } = {},
+  {
+    namespaces = null,
+    testPolicy = () => assert.fail('no policy has tests'),
+  }: { namespaces?: readonly string[] | null; testPolicy?: PolicyVerifierOptions['test'] } = {},
 ): Promise<ControllerScene> {
   const plurals = [...watchedKinds, PODS, ...Object.values(apiByKind)].map(
     ({ kind, plural }) => [kind, plural] as const,
@@ -65,6 +69,7 @@ export async function useController(
     namespaces,
     namespaceSelector: null,
     deploy: { image: {}, version: '1.2.3' },
+    testPolicy,
     peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isIncomplete: false },
     log: (module) => logger.child(module),
     metrics,

@@ -70,7 +70,8 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
       if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== known.metadata.resourceVersion)
         return failCall(response, 409, 'conflict')
       const before = Reflect.get(known, 'status') as object | undefined
-      return answer(response, 200, put({ ...known, ...{ status: { ...before, ...status } } }))
+      const merged = Object.entries({ ...before, ...status }).filter(([, value]) => value !== null)
+      return answer(response, 200, put({ ...known, ...{ status: Object.fromEntries(merged) } }))
     }
     if (method === 'POST') return answer(response, 201, { ...(asked.body as object) })
     if (known !== undefined) return answer(response, 200, known)

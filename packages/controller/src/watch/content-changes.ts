@@ -1,4 +1,4 @@
-import type { Resource } from '@portico/translate'
+import { recordOf, type Resource, verifiedCondition } from '@portico/translate'
 
 /** Distinguishes changes of the content from changes of the status alone, which translation ignores. */
 export class ContentChanges {
@@ -11,7 +11,9 @@ export class ContentChanges {
     if (generation === undefined) return true
     // The status of a Pod is content: with its deletion, it says whether the Pod takes requests, and where.
     const ofPod = resource.kind === 'Pod' ? [resource.metadata.deletionTimestamp, resource.status] : []
-    const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations, ...ofPod])
+    // The status of a GwPolicy says which spec is in force, and what its tests found.
+    const ofPolicy = resource.kind === 'GwPolicy' ? [recordOf(resource), verifiedCondition(resource)] : []
+    const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations, ...ofPod, ...ofPolicy])
     if (this.#textById.get(id) === text) return false
     this.#textById.set(id, text)
     return true

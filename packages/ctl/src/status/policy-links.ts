@@ -31,7 +31,11 @@ function isFor({ spec: input }: Resource, target: Resource): boolean {
 export function policyLink(world: ResourceView, policy: Resource): Link {
   const kind = kindOf(policy) as PolicyKind | 'GwFilter'
   const what = `${kind} ${keyOf(policy)}`
-  const ancestors = statusFields(world.statusOf(kind, policy))
+  const status = statusFields(world.statusOf(kind, policy))
+  // `Verified` of a GwPolicy is about the policy as a whole.
+  const own = readConditions(status)
+  if (own.some((each) => !isFine(each))) return conditionsLink(what, policy, own)
+  const ancestors = status
     .objects('ancestors')
     .filter((each) => each.text('controllerName') === CONTROLLER_NAME)
     .map((each) => ({ name: printAncestor(each.object('ancestorRef')), conditions: readConditions(each) }))

@@ -73,8 +73,11 @@ export function loadTests(file: string): LoadedFile {
   return readTests(text, file)
 }
 
-/** Reads the text of a file of tests. Variables are not filled in: a test depends on nothing but its file. */
-export function readTests(text: string, file: string): LoadedFile {
+/**
+ * Reads the text of a file of tests. Variables are not filled in: a test depends on nothing but its file. Without
+ * `hasConfig`, the caller has the config, and `config` has no meaning.
+ */
+export function readTests(text: string, file: string, { hasConfig } = { hasConfig: true }): LoadedFile {
   const { value, problems, locationOf } = parseYaml(
     text.replaceAll('${', () => '$${'),
     file,
@@ -82,10 +85,15 @@ export function readTests(text: string, file: string): LoadedFile {
   )
   if (problems.length > 0) return { ok: false, problems }
   const checker = new Checker(locationOf)
-  const whole = checker.check(testFile, value ?? {}, [])
+  const whole = checker.check(testFile, hasConfig ? (value ?? {}) : withConfig(value), [])
   const loaded = whole === null ? null : new TestReader(whole, file, checker).read()
   if (loaded === null || checker.problems.length > 0) return { ok: false, problems: checker.problems }
   return { ok: true, value: loaded }
+}
+
+function withConfig(value: unknown): unknown {
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isMapping ? { config: 'config', ...value } : (value ?? { config: 'config' })
 }
 
 class Checker {

@@ -2,11 +2,10 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { backtest } from '../backtest/backtest.ts'
 import type { FlipGroup, FlipKind } from '../backtest/report.ts'
 import { loadTests } from '../config-tests/load-tests.ts'
-import { runTests, type TestResult } from '../config-tests/run-tests.ts'
+import { failureText, locationText } from '../config-tests/failure-text.ts'
+import { runTests } from '../config-tests/run-tests.ts'
 import { loadFeatures } from '../compile/load-features.ts'
-import type { SourceLocation } from '../findings/explanation.ts'
 import { loadConfig } from '../sources/file.ts'
-import type { ConfigLocation } from '../sources/located-problem.ts'
 import { printProblem } from '../sources/print-problems.ts'
 import type { VerifyBacktest, VerifyJob, VerifyResult } from './verify-job.ts'
 
@@ -41,19 +40,6 @@ async function runFile({ text, path }: VerifyJob, file: string): Promise<TestedP
   }
 }
 
-/** Returns the first failure of a test in one line. */
-function failureText({ name, location, failures }: TestResult): string {
-  const [first] = failures
-  const { request = '', unknown = '', differences = [], headline = null, decidedAt = null } = first ?? {}
-  const reasons = [
-    ...(unknown === '' ? [] : [unknown]),
-    ...differences.map(({ field, expected, actual }) => `${field.join('.')}: expected ${expected}, found ${actual}`),
-    ...(headline === null ? [] : [`${headline}${decidedAt === null ? '' : ` (${locationText(decidedAt)})`}`]),
-  ]
-  const more = failures.length > 1 ? `; ${failures.length - 1} more` : ''
-  return `${locationText(location)}: the test "${name}" failed: ${request}: ${reasons.join('; ')}${more}`
-}
-
 async function decideAgain({ text, place }: VerifyJob, job: VerifyBacktest): Promise<ReplayedPart> {
   const loaded = loadConfig(text, { ...place, env: process.env })
   // The main thread has loaded the same config, so loading fails only when a referenced file has changed since.
@@ -81,11 +67,6 @@ function groupText({ kind, cause, count, example, decidedAt }: FlipGroup): strin
   const { id, method, host, path } = example
   const at = decidedAt === null ? '' : `${locationText(decidedAt)}: `
   return `${at}${kind} ${count}: ${cause}, such as ${id}: ${method ?? 'CONNECT'} ${host ?? ''}${path ?? ''}`
-}
-
-function locationText(location: SourceLocation | ConfigLocation): string {
-  if ('file' in location) return `${location.file}:${location.line}:${location.column}`
-  return 'variable' in location ? `environment variable ${location.variable}` : `${location.kind} ${location.name}`
 }
 
 /** The kinds of flips in which a request that passed would no longer get a response of the backend. */

@@ -74,9 +74,14 @@ function columnsOf({ kind, status }: OwnKind): JsonObject[] {
     conditions: '.status.conditions',
     parents: '.status.parents[*].conditions',
     ancestors: '.status.ancestors[*].conditions',
+    verifiedAncestors: '.status.ancestors[*].conditions',
     nothing: null,
   }
-  const types = { conditions: ['Accepted'], parents: ['Accepted'], ancestors: ['Accepted', 'Attached'], nothing: [] }
+  const ofPolicy = ['Accepted', 'Attached']
+  const types = {
+    ...{ conditions: ['Accepted'], parents: ['Accepted'], nothing: [] },
+    ...{ ancestors: ofPolicy, verifiedAncestors: ofPolicy },
+  }
   return [
     ...(kind === 'GwModel'
       ? [{ name: 'Model', type: 'string', jsonPath: '.spec.match.model', description: 'Name that clients send.' }]

@@ -89,6 +89,14 @@ const ancestor: JsonObject = {
   },
 }
 
+const ancestors: JsonObject = {
+  description: 'Gateways and targets of the policy.',
+  type: 'array',
+  items: ancestor,
+  maxItems: 16,
+  'x-kubernetes-list-type': 'atomic',
+}
+
 export const statusSchemas = {
   conditions: {
     description: 'Whether the backend can be used.',
@@ -101,13 +109,25 @@ export const statusSchemas = {
     required: ['ancestors'],
     properties: {
       conditions: conditions(0),
-      ancestors: {
-        description: 'Gateways and targets of the policy.',
-        type: 'array',
-        items: ancestor,
-        maxItems: 16,
-        'x-kubernetes-list-type': 'atomic',
+      ancestors,
+    },
+  },
+  verifiedAncestors: {
+    description: 'Whether and where the policy applies.',
+    type: 'object',
+    required: ['ancestors'],
+    properties: {
+      conditions: conditions(0),
+      verified: {
+        description: 'The spec in force.',
+        type: 'object',
+        properties: {
+          checked: text('Hash of the last run.', 128),
+          generation: { description: 'Its generation.', type: 'integer', format: 'int64', minimum: 0 },
+          spec: text('The spec, as JSON.', 262_144),
+        },
       },
+      ancestors,
     },
   },
   parents: {

@@ -8,7 +8,7 @@ import { troubleshootingPage } from './troubleshooting.ts'
 
 function conditionsIn(status: Status): Condition[] {
   return [
-    ...('conditions' in status ? status.conditions : []),
+    ...('conditions' in status ? (status.conditions ?? []) : []),
     ...('listeners' in status ? status.listeners.flatMap(({ conditions }) => conditions) : []),
     ...('parents' in status ? status.parents.flatMap(({ conditions }) => conditions) : []),
     ...('ancestors' in status ? status.ancestors.flatMap(({ conditions }) => conditions) : []),

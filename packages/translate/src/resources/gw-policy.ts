@@ -112,7 +112,11 @@ function oneOfKinds(...kinds: TargetKind[]) {
   }
 }
 
-const pairs = kindNames.map((name) => `(t.kind == '${name}' && t.group == '${GROUPS[name]}')`)
+/** The kinds of each group. */
+const pairs = [...new Set(Object.values(GROUPS))].map((name) => {
+  const kinds = kindNames.filter((each) => GROUPS[each] === name)
+  return `(t.group == '${name}' && t.kind in ['${kinds.join("', '")}'])`
+})
 
 const targetRules = [
   targetRule('targets must have a supported kind and its group', null, {
@@ -199,6 +203,18 @@ const otherRules = [
   ),
 ]
 
+/** The key of the tests in a ConfigMap. */
+export const TESTS_KEY = 'tests.yaml'
+
+const verify = object({
+  tests: object({
+    configMap: object({
+      name: string({ min: 1, max: 253 }).describe('Name, in the namespace of the policy.'),
+      key: string({ min: 1, max: 253 }).prefault(TESTS_KEY).describe('Key in the ConfigMap.'),
+    }).describe('The ConfigMap with the tests.'),
+  }).describe('Tests in the format of `porticoctl test`.'),
+}).describe('Tests that a spec must pass before it applies. Until then, the last spec that passed stays in force.')
+
 /** GwPolicy (SPEC 2.4): policies for objects of the same namespace. */
 export const gwPolicySpec = object(
   {
@@ -209,6 +225,7 @@ export const gwPolicySpec = object(
       .optional()
       .describe('Policies for requests; for a Gateway, a ListenerSet, a listener, a route or a rule.'),
     backend: backendBlock().optional().describe('Policies for backends; for any target.'),
+    verify: verify.optional(),
   },
   [
     exactlyOneOf('targetRefs', 'targetSelectors'),

@@ -59,6 +59,10 @@ export class ResourceStore<Context> {
     return this.#replace(kind, key, undefined)
   }
 
+  find(kind: Kind, key: string): Resource | undefined {
+    return this.#byKind.get(kind)?.get(key)
+  }
+
   has(kind: Kind, key: string): boolean {
     return this.#byKind.get(kind)?.has(key) ?? false
   }

@@ -16,7 +16,7 @@ export interface OwnKind {
   description: string
   spec: Schema
   /** The kind of its status. */
-  status: 'conditions' | 'parents' | 'ancestors' | 'nothing'
+  status: 'conditions' | 'parents' | 'ancestors' | 'verifiedAncestors' | 'nothing'
 }
 
 export const ownKinds: readonly OwnKind[] = [
@@ -45,7 +45,7 @@ export const ownKinds: readonly OwnKind[] = [
     shortNames: ['gwpol'],
     description: 'Policies for Gateways, routes, Services, backends and InferencePools of the same namespace.',
     spec: gwPolicySpec,
-    status: 'ancestors',
+    status: 'verifiedAncestors',
   },
   {
     kind: 'GwFilter',

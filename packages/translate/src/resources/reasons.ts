@@ -228,6 +228,26 @@ export const reasons = {
       'The target does not exist, or has no such listener, rule, port, provider or MCP target. The policy has no effect.',
     fix: 'Correct name and sectionName of the target, or the labels of the selector. Targets are in the namespace of the policy.',
   },
+  TestsFailed: {
+    on: 'GwPolicy',
+    means: 'A test of the policy fails with its newest spec. The last spec that passed stays in force.',
+    fix: 'Fix the spec, or the test that the message names. The tests run again after each change, and when the config of a Gateway changes.',
+  },
+  TestsInvalid: {
+    on: 'GwPolicy',
+    means: 'The tests of the policy cannot run: the message names the location of the mistake, or the limit.',
+    fix: 'Fix the tests in the ConfigMap. Their format is that of `porticoctl test`.',
+  },
+  TestsNotFound: {
+    on: 'GwPolicy',
+    means: 'The ConfigMap with the tests of the policy does not exist, or has no such key.',
+    fix: 'Create the ConfigMap in the namespace of the policy, or correct `spec.verify.tests.configMap`.',
+  },
+  Timeout: {
+    on: 'GwPolicy',
+    means: 'The tests of the policy took too long, or too much memory.',
+    fix: 'Write fewer or smaller tests, or divide the policy.',
+  },
   TranslationError: {
     on: 'GwBackend',
     means: 'The backend cannot be used; requests for it get 500.',
@@ -251,6 +271,7 @@ export const reasons = {
     fix: 'Fix or remove the field that the message names.',
   },
   Valid: { on: 'GwPolicy, GwFilter', means: 'The whole policy applies.', fix: null },
+  Verified: { on: 'GwPolicy', means: 'The newest spec passed the tests of the policy, and is in force.', fix: null },
 } as const satisfies Readonly<Record<string, ReasonEntry>>
 
 export type Reason = keyof typeof reasons
@@ -288,6 +309,11 @@ export const conditionTypes = {
     means: 'All referenced Secrets, Services and other objects exist.',
   },
   StatusSummarized: { on: 'GwPolicy, GwFilter', should: 'True', means: 'The status does not list all Gateways.' },
+  Verified: {
+    on: 'GwPolicy',
+    should: 'True',
+    means: 'The newest spec passed the tests of `spec.verify`. Otherwise, an earlier spec is in force.',
+  },
 } as const satisfies Readonly<Record<string, { on: string; should: 'True' | 'False'; means: string }>>
 
 export type ConditionType = keyof typeof conditionTypes

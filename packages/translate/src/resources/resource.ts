@@ -4,7 +4,7 @@ export interface Resource {
   kind: string
   metadata: Metadata
   spec?: unknown
-  /** The status of a Pod; translation reads no other status. */
+  /** The status of a Pod, and that of a GwPolicy with `spec.verify`; translation reads no other status. */
   status?: unknown
   /** Data of Secrets (base64) and ConfigMaps. */
   data?: unknown

@@ -1,5 +1,15 @@
 import type { Reason } from './reasons.ts'
 
+/** The part of the status of a GwPolicy with `spec.verify` that says which spec is in force. */
+export interface VerifiedRecord {
+  /** The hash of the spec and the tests of the last run; absent before the first one. */
+  checked?: string
+  /** The generation of the spec in force; absent with `spec` when no spec is in force. */
+  generation?: number
+  /** The spec in force, as JSON: a merge patch would mix two objects. */
+  spec?: string
+}
+
 /** The status of a resource. The status writer adds times and entries of other controllers. */
 export type Status =
   | ConditionsStatus
@@ -70,6 +80,9 @@ export interface ParentReference {
 /** The status of policies and of XBackend. */
 export interface PolicyStatus {
   ancestors: PolicyAncestorStatus[]
+  /** `Verified`, for a GwPolicy with `spec.verify`. */
+  conditions?: Condition[]
+  verified?: VerifiedRecord
 }
 
 export interface PolicyAncestorStatus {

@@ -68,6 +68,7 @@ export function createTranslator(withoutSlices: TranslateSettings['withoutSlices
     clusterDomain: 'cluster.local',
     externalNames: ['db.example.com', '*.partner.example'],
     withoutSlices,
+    verify: 'required',
     pem: nameChecks,
     checks,
   })

@@ -7,6 +7,8 @@ import type { Lookups } from '../resources/lookups.ts'
 export interface Context extends Lookups {
   read: Read<Context>
   settings: TranslateSettings
+  /** Whether the newest spec of a GwPolicy, by `namespace/name`, counts as in force during an attempt. */
+  trial: QueryOf<Context, boolean>
 }
 
 export interface TranslateSettings {
@@ -18,6 +20,8 @@ export interface TranslateSettings {
   externalNames: readonly string[]
   /** How a Service without EndpointSlices is reached: not at all in a cluster, by DNS when resources come from files. */
   withoutSlices: 'unavailable' | 'dns'
+  /** Whether `spec.verify` decides which spec of a GwPolicy is in force; without a controller, nothing runs its tests. */
+  verify: 'required' | 'skipped'
   pem: PemChecks
   /** Compiles resources like data planes do. */
   checks: ResourceChecks

@@ -84,7 +84,7 @@ export function badConditions(
 function conditionsOf(status: Status): (Condition & { where: string })[] {
   const of = (where: string, conditions: readonly Condition[]) => conditions.map((each) => ({ ...each, where }))
   return [
-    ...('conditions' in status ? of('', status.conditions) : []),
+    ...('conditions' in status ? of('', status.conditions ?? []) : []),
     ...('listeners' in status
       ? status.listeners.flatMap(({ name, conditions }) => of(`, listener ${name},`, conditions))
       : []),

@@ -95,6 +95,7 @@ function translate(documents: readonly ManifestDocument[], checks: ResourceCheck
     clusterDomain: 'cluster.local',
     externalNames: [],
     withoutSlices: 'dns',
+    verify: 'skipped',
     pem: pemChecks,
     checks,
   })

@@ -2,6 +2,7 @@ import { isObject } from '@portico/http/json'
 import { listAt, textAt, textsAt, valueAt } from '../../resources/json.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Query } from '../context.ts'
+import { policyForce } from '../policy-force.ts'
 
 /** Fields that only report. They close nothing when they cannot hold. */
 export const REPORTING_FIELDS: readonly string[] = ['accessLog', 'tracing', 'requestId', 'metrics', 'recorder']
@@ -26,7 +27,9 @@ export const frontendClaim: Query<string | null> = {
           Object.entries(textsAt(selector, 'matchLabels')).every(([label, value]) => labels[label] === value),
       )
     const found = context
-      .list('GwPolicy', { by: 'namespace', value: namespace })
+      .keys('GwPolicy', { by: 'namespace', value: namespace })
+      .flatMap((place) => context.read(policyForce, place) ?? [])
+      .map(({ written, inForce }) => inForce ?? written)
       .find((policy) => hasConnectionFields(valueAt(policy.spec, 'frontend')) && isMeant(policy))
     return found === undefined ? null : `${namespace}/${found.metadata.name}`
   },

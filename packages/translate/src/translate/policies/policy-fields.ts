@@ -62,6 +62,17 @@ export class PolicyFields {
     return { ...made, ...closed }
   }
 
+  /** The closed forms of all fields of a section; null when it is absent. */
+  closedSection(section: Section, written: unknown): object | null {
+    if (typeof written !== 'object' || written === null) return null
+    const policies = policySections[section] as readonly Policy[]
+    const forms = Object.entries(written).map(([name, raw]) => {
+      const policy = policies.find((each) => each.name === name && each.fileOnly !== true)
+      return policy === undefined ? {} : this.#closed(policy, raw)
+    })
+    return Object.assign({}, ...forms) as object
+  }
+
   /** Translates a field, or replaces an invalid one by its closed form. */
   #field(policy: Policy, raw: unknown, { at, made, closed }: FieldContext): void {
     const read = validate(inResource(policy.schema), raw)

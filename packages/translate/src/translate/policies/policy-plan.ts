@@ -1,11 +1,13 @@
 import type { Backend } from '@portico/gateway/ir'
-import type { BackendPolicies, FrontendPolicies, Problem, TrafficPolicies } from '@portico/gateway/schema'
+import type { BackendPolicies, FrontendPolicies, Policy, Problem, TrafficPolicies } from '@portico/gateway/schema'
 import { gwPolicySpec, isTargetKind, type TargetKind } from '../../resources/gw-policy.ts'
 import { readSpec } from '../../resources/own-kinds.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { printProblems } from '../backends/backend.ts'
-import type { Query } from '../context.ts'
+import type { Context, Query } from '../context.ts'
 import { fieldsForKinds } from './connection-policies.ts'
 import { policySections, PolicyFields } from './policy-fields.ts'
+import { policyForce } from '../policy-force.ts'
 import { ageOf } from '../precedence.ts'
 
 /** The translation of a GwPolicy, independent of its targets. */
@@ -38,42 +40,57 @@ export interface PolicyTargetSpec {
 export const policyPlan: Query<PolicyPlan | null> = {
   name: 'policyPlan',
   compute(context, place) {
-    const resource = context.get('GwPolicy', place)
-    if (resource === undefined) return null
-    const read = readSpec(gwPolicySpec, resource)
-    const spec = resource.spec as Record<string, unknown> | undefined
-    const general = read.ok ? [] : read.problems.filter((problem) => !isOfField(problem))
-    const maker = new PolicyFields(context, 'GwPolicy', resource)
-    const isUsable = general.length === 0
-    const made = (['frontend', 'traffic', 'backend'] as const).map((section) =>
-      isUsable ? maker.section(section, spec?.[section]) : null,
-    )
-    const [frontend, traffic, backend] = made as [
-      FrontendPolicies | null,
-      TrafficPolicies | null,
-      BackendPolicies | null,
-    ]
-    const targets = targetsIn(spec)
-    const kept = fieldsForKinds(context, [...new Set(targets.map(({ kind }) => kind))], { traffic, backend })
-    const isUnlimited = kept.traffic?.timeouts !== undefined && targets.some(({ kind }) => kind === 'GRPCRoute')
-    return {
-      namespace: resource.metadata.namespace ?? '',
-      age: ageOf(resource),
-      targets,
-      phase: phaseIn(spec),
-      frontend,
-      traffic: isUnlimited ? withoutTimeouts(kept.traffic) : kept.traffic,
-      backend: kept.backend,
-      invalid: maker.invalid,
-      problems: [
-        ...(isUsable ? [] : [printProblems(general)]),
-        ...maker.problems,
-        ...kept.problems,
-        ...(isUnlimited ? [ONLY_HTTP] : []),
-      ],
-    }
+    const force = context.read(policyForce, place)
+    if (force === null) return null
+    const { written, inForce } = force
+    return planOf(context, inForce ?? written, inForce === null)
   },
 }
+
+/** The plan of a GwPolicy with its newest spec, which may not be in force, by `namespace/name`. */
+export const newestPlan: Query<PolicyPlan | null> = {
+  name: 'newestPlan',
+  compute(context, place) {
+    const resource = context.get('GwPolicy', place)
+    return resource === undefined ? null : planOf(context, resource, false)
+  },
+}
+
+/** With `isClosed`, every field is replaced by its closed form. */
+function planOf(context: Context, resource: Resource, isClosed: boolean): PolicyPlan {
+  const read = readSpec(gwPolicySpec, resource)
+  const spec = resource.spec as Record<string, unknown> | undefined
+  const general = read.ok ? [] : read.problems.filter((problem) => !isOfField(problem))
+  const maker = new PolicyFields(context, 'GwPolicy', resource)
+  const isUsable = general.length === 0
+  const sectionOf = (section: Policy['section']): object | null =>
+    isClosed ? maker.closedSection(section, spec?.[section]) : maker.section(section, spec?.[section])
+  const made = (['frontend', 'traffic', 'backend'] as const).map((section) => (isUsable ? sectionOf(section) : null))
+  const [frontend, traffic, backend] = made as [FrontendPolicies | null, TrafficPolicies | null, BackendPolicies | null]
+  const targets = targetsIn(spec)
+  const kept = fieldsForKinds(context, [...new Set(targets.map(({ kind }) => kind))], { traffic, backend })
+  const isUnlimited = kept.traffic?.timeouts !== undefined && targets.some(({ kind }) => kind === 'GRPCRoute')
+  return {
+    namespace: resource.metadata.namespace ?? '',
+    age: ageOf(resource),
+    targets,
+    phase: phaseIn(spec),
+    frontend,
+    traffic: isUnlimited ? withoutTimeouts(kept.traffic) : kept.traffic,
+    backend: kept.backend,
+    invalid: maker.invalid,
+    problems: [
+      ...(isUsable ? [] : [printProblems(general)]),
+      ...(isClosed ? [NOT_VERIFIED] : []),
+      ...maker.problems,
+      ...kept.problems,
+      ...(isUnlimited ? [ONLY_HTTP] : []),
+    ],
+  }
+}
+
+const NOT_VERIFIED =
+  'spec.verify: the tests have not passed yet, so fields that guard access are closed and others do not apply'
 
 const ONLY_HTTP = 'spec.traffic.timeouts: applies to HTTPRoutes only, not to a GRPCRoute'
 

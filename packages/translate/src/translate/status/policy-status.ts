@@ -1,7 +1,9 @@
 import { GATEWAY_GROUP, groupByKind } from '../../resources/kinds.ts'
 import type { Reason } from '../../resources/reasons.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { condition } from '../../resources/status.ts'
 import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } from '../../resources/status.ts'
+import { recordOf, testsOf, verifiedCondition } from '../verified-policy.ts'
 import type { Context, Query } from '../context.ts'
 import { gatewayConfig } from '../gateways/gateway.ts'
 import { gatewayBackends } from '../gateways/gateway-backends.ts'
@@ -13,6 +15,7 @@ import { overriddenFields } from './overridden-fields.ts'
 import { unheldAtPools } from './pool-policies.ts'
 import { unheldAtSharedPlane } from '../policies/shared-plane-policies.ts'
 import { policyPlan, type PolicyPlan } from '../policies/policy-plan.ts'
+import { policyForce } from '../policy-force.ts'
 import { type NamedTarget, namedTargets, attachmentPointsOf, hasListenerSet } from '../policies/policy-targets.ts'
 
 const NO_BACKENDS: ReadonlySet<string> = new Set()
@@ -38,9 +41,10 @@ export const policyStatus: Query<PolicyStatus | null> = {
   name: 'policyStatus',
   compute(context, place) {
     const plan = context.read(policyPlan, place)
-    const resource = context.get('GwPolicy', place)
-    if (plan === null || resource === undefined) return null
-    const { generation = 0 } = resource.metadata
+    const force = context.read(policyForce, place)
+    if (plan === null || force === null) return null
+    // The conditions describe the spec in force; `Verified` describes the newest one.
+    const { generation = 0 } = (force.inForce ?? force.written).metadata
     const accepted = acceptance(context, place, plan, generation)
     const { controllerName } = context.settings
     const entry = (ancestorRef: ParentReference, conditions: Condition[]): PolicyAncestorStatus => ({
@@ -80,7 +84,31 @@ export const policyStatus: Query<PolicyStatus | null> = {
       ]),
     )
     const nowhere = attachedAt.length + unattached.length === 0 ? [entry(SUMMARY, [accepted])] : []
-    return { ancestors: withinRoom([...attachedAt, ...unattached, ...nowhere], entry, generation) }
+    return {
+      ancestors: withinRoom([...attachedAt, ...unattached, ...nowhere], entry, generation),
+      ...(context.settings.verify === 'required' && verificationOf(force.written)),
+    }
+  },
+}
+
+/** The part of the status about `spec.verify`, as the leader wrote it after the last run of the tests. */
+function verificationOf(written: Resource): Pick<PolicyStatus, 'conditions' | 'verified'> {
+  if (testsOf(written) === null) return {}
+  const { generation = 0 } = written.metadata
+  const message = 'The tests have not run yet'
+  const pending: Condition = {
+    ...condition('Verified', false, { reason: 'Pending', message, generation }),
+    status: 'Unknown',
+  }
+  return { conditions: [verifiedCondition(written) ?? pending], verified: recordOf(written) ?? {} }
+}
+
+/** The Gateways that a GwPolicy reaches, by `namespace/name`. */
+export const gatewaysOfPolicy: Query<string[]> = {
+  name: 'gatewaysOfPolicy',
+  compute(context, place) {
+    const plan = context.read(policyPlan, place)
+    return plan === null ? [] : locateTargets(context, plan).gateways
   },
 }
 

@@ -178,6 +178,7 @@ function ofAncestors(
   effect: string,
 ): PolicyStatus {
   return {
+    ...status,
     ancestors: status.ancestors.map((ancestor) => {
       const { namespace = '', name, kind } = ancestor.ancestorRef
       const own = notes.filter(({ gateway }) => kind === 'Gateway' && gateway === `${namespace}/${name}`)
@@ -190,7 +191,7 @@ function ofAncestors(
 
 function ofBackend(status: Status, notes: readonly QuarantineNote[]): Condition[] {
   const message = `Backend is quarantined, and requests for it are answered with 500: ${problemsOf(notes)}`
-  return ('conditions' in status ? status.conditions : []).map((each) => falseAs(each, 'Accepted', message))
+  return ('conditions' in status ? (status.conditions ?? []) : []).map((each) => falseAs(each, 'Accepted', message))
 }
 
 function ofPool(status: RouteStatus, notes: readonly QuarantineNote[]): RouteStatus {
