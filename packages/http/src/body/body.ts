@@ -9,6 +9,14 @@ export interface Sink {
   source: Source | null
   /** Accepts the chunk, which may be sent only with the next flush, so that small pieces share a system call. */
   write(chunk: Buffer): void
+  /** Whether `writeFramed` may be called now. Undefined means false. */
+  readonly takesFramed?: boolean
+  /**
+   * Accepts one chunk of a chunked body in wire format, as latin1: a size line, the data from `dataAt`, and a line
+   * break. It takes the place of a `write`, and needs no buffer. Returns false when the sink accepted nothing, because
+   * it needs the data as bytes.
+   */
+  writeFramed?(framed: string, dataAt: number): boolean
   /** Called after each batch of writes. False asks the source to stop until its `resume` is called. */
   flush(): boolean
   end(trailers: HeaderBlock | null): void

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../fields/header-block.ts'
 import { chunkHead, framedChunk } from '../socket/gathering-writer.ts'
-import { ChunkedDecoder, lastChunk } from './chunked.ts'
+import { ChunkedDecoder, framedDataAt, lastChunk } from './chunked.ts'
 
 const refused: [text: string, error: string][] = [
   ...['', ' 5', '+5', '-5', 'x', ';a', '\r\n', '\n'].map((line): [string, string] => [`${line}\r\n`, 'bad chunk size']),
@@ -117,6 +117,45 @@ test('a framed chunk is its size line, its bytes and the end of a line, whatever
     const expected = Buffer.concat([Buffer.from(chunkHead(size)), bytes, Buffer.from('\r\n')])
     assert.deepEqual(framedChunk(bytes), expected)
   }
+})
+
+test('bytes that are exactly one chunk are recognized', () => {
+  for (const text of [
+    '1\r\na\r\n',
+    'A\r\n0123456789\r\n',
+    'a\r\n\r\n0\r\n\r\n012\r\n',
+    `ff\r\n${'x'.repeat(255)}\r\n`,
+  ]) {
+    const bytes = Buffer.from(text)
+    assert.equal(framedDataAt(bytes, bytes.length), text.indexOf('\n') + 1)
+    // The bytes after them belong to an older read.
+    assert.equal(
+      framedDataAt(Buffer.concat([bytes, Buffer.from('5\r\nolder\r\n')]), bytes.length),
+      text.indexOf('\n') + 1,
+    )
+  }
+})
+
+test('bytes that are recognized as one chunk are one for the decoder too, whatever they are', () => {
+  const otherSize = fc.constantFrom(null, null, null, '0', '1', '2', '3', '6', '03', '1;a', '')
+  const piece = fc.constantFrom('a', 'bc', '\r', '\n', '\r\n', '0\r\n', '1\r\n', ' ')
+  const chunk = fc
+    .tuple(otherSize, fc.array(piece, { maxLength: 4 }))
+    .map(([size, data]) => `${size ?? data.join('').length.toString(16)}\r\n${data.join('')}\r\n`)
+  let recognized = 0
+  fc.assert(
+    fc.property(chunk, (text) => {
+      const bytes = Buffer.from(text)
+      const dataAt = framedDataAt(bytes, bytes.length)
+      if (dataAt === -1) return
+      recognized++
+      const { body, decoder } = decode([text])
+      assert.deepEqual([decoder.error, decoder.done, decoder.isBetweenChunks], [null, false, true])
+      assert.equal(body, text.slice(dataAt, -2))
+    }),
+    { seed: 7, numRuns: 5000 },
+  )
+  assert.ok(recognized > 0)
 })
 
 test('data is handed on without a copy when a read is nothing else', () => {

@@ -23,6 +23,11 @@ export class ChunkedDecoder {
   #extensionBytes = 0
   #trailerText = ''
 
+  /** Whether the next byte begins the size line of a chunk. */
+  get isBetweenChunks(): boolean {
+    return this.#state === SIZE_FIRST
+  }
+
   /** Reads from `at`; returns the position after the last byte that belongs to this body. */
   decode(bytes: Buffer, at: number, receiver: ChunkReceiver): number {
     const end = bytes.length
@@ -143,6 +148,22 @@ export class ChunkedDecoder {
   }
 }
 
+/**
+ * Returns where the data begins if the bytes are exactly one chunk with data, without extensions and leading zeros;
+ * else -1.
+ */
+export function framedDataAt(bytes: Buffer, length: number): number {
+  // Indexes beyond the bytes are read as undefined, which no comparison accepts.
+  if (bytes[0] === ZERO || bytes[length - 1] !== LF || bytes[length - 2] !== CR) return -1
+  let size = 0
+  let at = 0
+  for (let digit = HEX[bytes[at]!]!; digit !== 255; digit = HEX[bytes[++at]!]!) {
+    size = size * 16 + digit
+    if (size > length) return -1
+  }
+  return size > 0 && bytes[at] === CR && bytes[at + 1] === LF && at + size + 4 === length ? at + 2 : -1
+}
+
 /** Returns the last chunk with its trailer section. */
 export function lastChunk(trailers: HeaderBlock | null): string {
   return trailers === null ? '0\r\n\r\n' : '0\r\n' + trailers.toText() + '\r\n'
@@ -151,6 +172,7 @@ export function lastChunk(trailers: HeaderBlock | null): string {
 const SEMICOLON = 59
 const EQUALS = 61
 const QUOTE = 34
+const ZERO = 48
 const BACKSLASH = 92
 const SIZE_FIRST = 0
 const SIZE = 1

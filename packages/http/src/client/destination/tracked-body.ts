@@ -12,6 +12,14 @@ export class TrackedBody extends ThroughBody {
     this.#lease = lease
   }
 
+  get takesFramed(): boolean {
+    return this.sink?.takesFramed === true
+  }
+
+  writeFramed(framed: string, dataAt: number): boolean {
+    return this.sink?.writeFramed?.(framed, dataAt) === true
+  }
+
   override cancel(cause: Error): void {
     this.#lease.ended()
     super.cancel(cause)

@@ -4,7 +4,7 @@ import { contained, InternalFault } from '../../runtime/faults.ts'
 import type { GatheringWriter } from '../../socket/gathering-writer.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
 import { latin1 } from '../../http1/chars.ts'
-import { ChunkedDecoder, lastChunk } from '../../http1/chunked.ts'
+import { ChunkedDecoder, framedDataAt, lastChunk } from '../../http1/chunked.ts'
 import { HEAD_END, mayBecomeResponse, MessageHead, parseResponseHead } from '../../http1/head.ts'
 import {
   HEAD_LOOKS,
@@ -282,6 +282,21 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     if (head.minor === 0 || head.close) this.#refuse('interim response with connection: close')
     else if (++this.#interims > MAX_INTERIMS) this.#refuse('too many interim responses')
     else handler.informed(head.status, head.headers)
+  }
+
+  /**
+   * Forwards bytes that are exactly one chunk in wire format, without a buffer, as most events of a stream arrive.
+   * Returns false when they are something else, or the sink needs a buffer; then nothing was consumed.
+   */
+  receiveFramed(bytes: Buffer, length: number): boolean {
+    const sink = this.#sink
+    if (sink === null || sink.takesFramed !== true || sink.writeFramed === undefined) return false
+    if (this.#state !== BODY || this.#blocked || this.#decoder?.isBetweenChunks !== true) return false
+    const dataAt = framedDataAt(bytes, length)
+    if (dataAt === -1 || !sink.writeFramed(latin1(bytes, 0, length), dataAt)) return false
+    // `writeFramed` may have canceled the call.
+    if (this.#state === BODY && !sink.flush()) this.#block()
+    return true
   }
 
   /** Returns the number of consumed bytes. */

@@ -97,19 +97,24 @@ export class Http1Connection implements CallHost {
     return early
   }
 
-  /** Most heads arrive whole, with a short body: only the body is copied. */
+  /** Most heads arrive whole, with a short body: only the body is copied. Most events of a stream arrive whole too. */
   readonly #onGlance = (bytes: Buffer, length: number): boolean => {
     const call = this.#call
-    if (call === null || this.#input !== null || length > SHORT || !call.awaitsHead) return false
+    if (call === null || this.#input !== null || length > SHORT) return false
+    try {
+      return call.awaitsHead ? this.#takeHead(call, bytes, length) : call.receiveFramed(bytes, length)
+    } catch (error) {
+      this.#faulted(call, error)
+      return true
+    }
+  }
+
+  #takeHead(call: Http1Call, bytes: Buffer, length: number): boolean {
     const text = latin1(bytes, 0, length)
     const end = text.indexOf(HEAD_END)
     if (end === -1) return false
     const bodyAt = end + HEAD_END.length
-    try {
-      this.#keep(call, call.receiveHead(text, bodyAt, bodyAt === length ? null : copied(bytes, bodyAt, length)))
-    } catch (error) {
-      this.#faulted(call, error)
-    }
+    this.#keep(call, call.receiveHead(text, bodyAt, bodyAt === length ? null : copied(bytes, bodyAt, length)))
     return true
   }
 

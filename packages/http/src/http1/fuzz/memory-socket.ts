@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import type { SocketReader } from '../../socket/socket-reader.ts'
 
 /** A connection whose peer is the caller: enough of a socket for our engine and for `node:http`. */
 export class MemorySocket extends Duplex {
@@ -56,5 +57,26 @@ export class MemorySocket extends Duplex {
 
   unref(): this {
     return this
+  }
+}
+
+/** Offers each piece in place first, as the reader of a real socket does. */
+export class GlancingReader implements SocketReader {
+  readonly #socket: MemorySocket
+  #onData: ((chunk: Buffer) => void) | null = null
+
+  constructor(socket: MemorySocket) {
+    this.#socket = socket
+  }
+
+  start(...[receive, glance]: Parameters<SocketReader['start']>): void {
+    this.#onData = (chunk) => {
+      if (glance?.(chunk, chunk.length) !== true) receive(chunk)
+    }
+    this.#socket.on('data', this.#onData)
+  }
+
+  release(): void {
+    if (this.#onData !== null) this.#socket.off('data', this.#onData)
   }
 }

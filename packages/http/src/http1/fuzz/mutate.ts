@@ -11,6 +11,8 @@ export function mutate(random: Random, text: string): string {
 /** Cuts bytes into pieces as a network might. */
 export function split(random: Random, bytes: Buffer): Buffer[] {
   if (random.chance(50)) return [bytes]
+  // Origins of streams send each chunk alone.
+  if (random.chance(30)) return chunksOf(bytes)
   const pieces: Buffer[] = []
   const most = random.pick([1, 3, 20, 200])
   for (let at = 0; at < bytes.length;) {
@@ -19,6 +21,12 @@ export function split(random: Random, bytes: Buffer): Buffer[] {
     at += size
   }
   return pieces
+}
+
+/** Cuts before each line that can be the size line of a chunk. */
+function chunksOf(bytes: Buffer): Buffer[] {
+  const pieces = bytes.toString('latin1').split(/(?<=\r\n)(?=[0-9a-f]+\r\n)/i)
+  return pieces.map((piece) => Buffer.from(piece, 'latin1'))
 }
 
 type Mutation = (random: Random, text: string) => string

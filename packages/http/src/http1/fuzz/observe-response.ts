@@ -2,7 +2,7 @@ import { type IncomingMessage, request as startRequest } from 'node:http'
 import { type ConnectionOwner, Http1Connection } from '../../client/http1/http1-connection.ts'
 import { emptySource } from '../../body/body.ts'
 import { HeaderBlock } from '../../fields/header-block.ts'
-import { MemorySocket } from './memory-socket.ts'
+import { GlancingReader, MemorySocket } from './memory-socket.ts'
 import { endToEnd, type Field, forwardedTrailers, type Message, type Observation, pairs } from './observation.ts'
 import { fieldsOf, type RunningObservation } from './observe-request.ts'
 
@@ -17,7 +17,7 @@ interface ResponseBytes {
 export function observeOurClient({ method, pieces, ends }: ResponseBytes): RunningObservation {
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }
-  const connection = new Http1Connection(socket.asSocket, owner)
+  const connection = new Http1Connection(socket.asSocket, owner, new GlancingReader(socket))
   const request = {
     method,
     target: '/',
@@ -35,6 +35,11 @@ export function observeOurClient({ method, pieces, ends }: ResponseBytes): Runni
         body.pipe({
           source: null,
           write: (chunk) => (message.body += chunk.toString('latin1')),
+          takesFramed: true,
+          writeFramed(framed, dataAt) {
+            message.body += framed.slice(dataAt, -2)
+            return true
+          },
           flush: () => true,
           end(trailers) {
             message.complete = true

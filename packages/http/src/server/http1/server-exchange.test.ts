@@ -106,6 +106,24 @@ test('a body of unknown length is chunked for HTTP/1.1, with trailers, and ended
   assert.match(await old.all(), /connection: close\r\n\r\nabc0123456789$/)
 })
 
+test('a chunk in wire format is sent as it is if the body is chunked; other bodies take bytes only', async () => {
+  const seen: string[] = []
+  await using server = await startHttp1Server((exchange) => {
+    const sink = exchange.respond(200, new HeaderBlock(), exchange.target === '/known' ? 3 : -1)
+    const isFramed = sink.takesFramed === true && sink.writeFramed?.('3\r\nabc\r\n', 3) === true
+    if (!isFramed) sink.write(Buffer.from('abc'))
+    seen.push(`${exchange.method} ${exchange.target} ${isFramed} ${exchange.bytesOut}`)
+    sink.end(null)
+    assert.equal(sink.writeFramed?.('1\r\nd\r\n', 3), false)
+  })
+  using client = new RawClient(server.port)
+  client.send(`${GET}\r\n`)
+  assert.match(await client.until('0\r\n\r\n'), /\r\n\r\n3\r\nabc\r\n0\r\n\r\n$/)
+  client.send(`HEAD / HTTP/1.1\r\n${H}\r\nGET /known HTTP/1.1\r\n${H}\r\nGET / HTTP/1.0\r\n${H}\r\n`)
+  assert.match(await client.all(), /\r\n\r\nabc$/)
+  assert.deepEqual(seen, ['GET / true 3', 'HEAD / false 0', 'GET /known false 3', 'GET / false 3'])
+})
+
 test('HEAD, 204 and 304 have no body, whatever is written', async () => {
   await using server = await startHttp1Server((exchange) => {
     const status = Number(exchange.target.slice(1))

@@ -267,6 +267,17 @@ export class Http1Exchange implements Exchange, Sink, Source {
     else writer.bytes(chunk)
   }
 
+  get takesFramed(): boolean {
+    return this.#chunked && !this.#bodyless && !this.responseDone
+  }
+
+  writeFramed(framed: string, dataAt: number): boolean {
+    if (!this.takesFramed) return false
+    this.bytesOut += framed.length - dataAt - CHUNK_END
+    this.#host.writer.text(framed)
+    return true
+  }
+
   flush(): boolean {
     return this.responseDone || this.#host.writer.flush()
   }
@@ -327,6 +338,8 @@ function flushDue(exchange: Http1Exchange): void {
   }
 }
 
+/** Length of the line break after the data of a chunk. */
+const CHUNK_END = 2
 const MAX_DROPPED = 65536
 /** TLS delivers one read in several records: all of them are forwarded in one write. */
 const LARGE_CHUNK = 8192

@@ -15,7 +15,8 @@ const usage =
 const done = 'data: [DONE]\n\n'
 const garbage = '\u0000data: {"never": closed\n\ný{{{\r\r\n'
 
-function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
+/** `isFramed` says that the pieces arrive as chunks in wire format, like events over HTTP/1.1. */
+function passed(stream: string, cuts: number[] = [], hidesUsage = false, isFramed = false) {
   const context = responseContext()
   const events: ChatEvent[] = []
   const outcomes: Parameters<ResponseObserver['over']>[0][] = []
@@ -40,7 +41,13 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   let given = ''
   for (const [at, edge] of edges.slice(1).entries()) {
     if (work.isDone) break
-    given += atOnce(work.chunk(bytes.subarray(edges[at], edge)))
+    const piece = bytes.subarray(edges[at], edge)
+    const framed = `${piece.length.toString(16)}\r\n${piece.toString('latin1')}\r\n`
+    const dataAt = framed.indexOf('\n') + 1
+    if (isFramed && work.mayPass && work.passes(framed, dataAt)) {
+      work.passed(framed, dataAt)
+      given += piece.toString()
+    } else given += atOnce(work.chunk(piece))
   }
   if (!work.isDone) given += atOnce(work.end())
   work.over()
@@ -92,6 +99,8 @@ test('a record that is a chunk of its own is judged and counted as one that come
       const edges = parts.map((part) => (at += Buffer.byteLength(part))).slice(0, -1)
       const everyByte = Array.from({ length: bytes - 1 }, (_, byte) => byte + 1)
       const whole = passed(parts.join(''), edges, hidesUsage)
+      const framed = passed(parts.join(''), edges, hidesUsage, true)
+      assert.deepEqual(framed, whole)
       const cut = passed(parts.join(''), everyByte, hidesUsage)
       // Records after an unreadable record may or may not be counted.
       if (whole.outcome?.fault && cut.outcome?.fault) whole.outcome.records = cut.outcome.records

@@ -109,12 +109,13 @@ export class NativeStream implements StreamWork {
    * record.
    */
   chunk(chunk: Buffer): Chunks | Promise<Chunks> {
-    const plain = this.#isUnderWay ? plainRecord(chunk, this.#options.endMarks) : null
-    if (plain !== null) {
-      this.#recordCount++
-      this.#hasFinalUsage = false
-      if (this.#options.keepsLastRecord) this.#lastRecord = plain
-      return [chunk]
+    if (this.mayPass) {
+      // Marks are ASCII, and one pattern over the text is ten times faster than searching the bytes for each mark.
+      const text = latin1(chunk, 0, chunk.length)
+      if (isPlainRecord(text, 0, text.length, this.#options.endMarks)) {
+        this.#countPlain(text)
+        return [chunk]
+      }
     }
     const read = this.#records.push(chunk).filter((record) => this.#read(record))
     const shown = this.#hasError ? read.map((record) => this.#plain(record)) : read
@@ -124,6 +125,20 @@ export class NativeStream implements StreamWork {
     const { guard } = this.#options
     if (guard === null) return this.#given(shown.length > 1 ? [Buffer.concat(shown)] : shown)
     return nowOrLater(guard.push(shown), (guarded) => this.#judged(guard, guarded))
+  }
+
+  passes(framed: string, dataAt: number): boolean {
+    return isPlainRecord(framed, dataAt, framed.length - CHUNK_END, this.#options.endMarks)
+  }
+
+  passed(framed: string, dataAt: number): void {
+    this.#countPlain(this.#options.keepsLastRecord ? framed.slice(dataAt, -CHUNK_END) : '')
+  }
+
+  #countPlain(record: string): void {
+    this.#recordCount++
+    this.#hasFinalUsage = false
+    if (this.#options.keepsLastRecord) this.#lastRecord = record
   }
 
   end(): Chunks | Promise<Chunks> {
@@ -218,7 +233,7 @@ export class NativeStream implements StreamWork {
   }
 
   /** Whether the stream is between the first token and the end, where the marks in a record tell enough. */
-  get #isUnderWay(): boolean {
+  get mayPass(): boolean {
     return (
       this.#hasToken &&
       this.#hasBegun &&
@@ -274,13 +289,19 @@ export class NativeStream implements StreamWork {
   }
 }
 
-/** Returns the text of a chunk that is one complete record without a known mark, as nearly all are; else null. */
-function plainRecord(chunk: Buffer, endMarks: RegExp): string | null {
-  // Marks are ASCII, and one pattern over the text is ten times faster than searching the bytes for each mark.
-  const text = latin1(chunk, 0, chunk.length)
-  const end = text.length - 2
-  if (end < 1 || text.indexOf('\n\n') !== end || text.startsWith('\n') || text.includes('\r')) return null
-  return MARKS.test(text) || endMarks.test(text) ? null : text
+/**
+ * Whether the characters from `start` to `end` are one complete record without a known mark, as nearly all chunks are.
+ * The text around them has no mark.
+ */
+function isPlainRecord(text: string, start: number, end: number, endMarks: RegExp): boolean {
+  const last = end - 2
+  if (last <= start || text.charCodeAt(start) === LF || text.charCodeAt(end - 1) !== LF) return false
+  // A search for a single character costs a tenth of a search for two.
+  for (let lf = text.indexOf('\n', start); lf !== last; lf = text.indexOf('\n', lf + 1)) {
+    if (lf === -1 || lf > last || text.charCodeAt(lf + 1) === LF) return false
+  }
+  const cr = text.indexOf('\r', start)
+  return (cr === -1 || cr >= end) && !MARKS.test(text) && !endMarks.test(text)
 }
 
 /** Whether a record only reports usage. With CR line ends several records arrive as one, which then has choices too. */
@@ -290,6 +311,9 @@ function isOnlyUsage(record: string): boolean {
 }
 
 const NOTHING: Chunks = []
+/** Length of the line break after the data of a chunk in wire format. */
+const CHUNK_END = 2
+const LF = 10
 const EVENT = /^(?:\xEF\xBB\xBF)?data:/m
 const RECORD_END = Buffer.from('\n\n')
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/

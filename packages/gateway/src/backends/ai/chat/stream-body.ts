@@ -92,6 +92,12 @@ interface BodyWork {
   broken(cause: Error): Chunks | Promise<Chunks>
   /** Called when no more bytes are read. */
   over(): void
+  /** Whether nearly all chunks pass unchanged now, so that `passes` is worth a call. Undefined means false. */
+  readonly mayPass?: boolean
+  /** Whether a chunk in wire format (`Sink.writeFramed`) passes unchanged. Nothing is noted until `passed` is called. */
+  passes?(framed: string, dataAt: number): boolean
+  /** Called when the client got a chunk that passes. */
+  passed?(framed: string, dataAt: number): void
   /** Whether the work is complete, so that the rest of the body can be dropped. */
   readonly isDone: boolean
 }
@@ -140,6 +146,18 @@ export class DeferredBody implements Source, Sink {
     // The chunk may be a view of a buffer that the next read overwrites.
     const kept = Buffer.from(chunk)
     this.#later(this.#waiting, () => this.#work.chunk(kept), false)
+  }
+
+  get takesFramed(): boolean {
+    const sink = this.#sink
+    return this.#work.mayPass === true && this.#waiting === null && this.#end === 'open' && sink?.takesFramed === true
+  }
+
+  writeFramed(framed: string, dataAt: number): boolean {
+    const work = this.#work
+    if (work.passes?.(framed, dataAt) !== true || this.#sink?.writeFramed?.(framed, dataAt) !== true) return false
+    work.passed?.(framed, dataAt)
+    return true
   }
 
   flush(): boolean {
