@@ -8,7 +8,7 @@ import { DOCUMENTS, type Job, MASK, PICTURES, SOUND } from './call.ts'
 /** A call with what every library returns for it, straight from the vendor and through the gateway. */
 export interface EndpointCall extends Pick<Job, 'library' | 'call' | 'model'> {
   expected: { value: unknown } | { status: number; message: RegExp }
-  /** Set when the vendor itself would answer otherwise, or has no such model. */
+  /** Set when only the gateway gives the expected result: the vendor answers otherwise, or has no such model. */
   isOnlyGateway?: true
 }
 

@@ -29,7 +29,7 @@ export class PolicyVerifier {
   #timer: NodeJS.Timeout | null = null
   /** The run in progress. */
   #run: Promise<void> | null = null
-  /** The event loop is left alone until then. */
+  /** The time before which no tests are prepared, so that the event loop has time for other work. */
   #restUntil = 0
 
   constructor(options: PolicyVerifierOptions) {
@@ -124,7 +124,7 @@ export class PolicyVerifier {
     const { reason, message } = verdict.condition
     log.info('GwPolicy tested', { key, generation: wanted.generation, reason, message })
     this.#verdicts.set(key, verdict)
-    // A busy machine may be the reason.
+    // Tests may have exceeded their time because the machine was busy, so they run again.
     if (finding.reason === 'Timeout') this.#queue.add(key)
     decided(key)
   }
@@ -140,7 +140,7 @@ export class PolicyVerifier {
     if (gateways.length === 0 || tests === null) {
       return { reason: 'Pending', message: 'the policy reaches no Gateway at which its tests could run' }
     }
-    // The configs are copied for the thread before the promise is there.
+    // `test` copies the configs for its thread before it returns its promise, which takes time of the event loop.
     const tested = test({ tests: tests.text, location: tests.location, gateways }, signal)
     this.#restUntil = performance.now() + REST_FACTOR * (performance.now() - startedAt)
     const result = await tested
@@ -157,5 +157,5 @@ export class PolicyVerifier {
   }
 }
 
-/** Preparations of tests take at most one in so many of the event loop's time. */
+/** The preparation of tests takes at most one part in this many of the time of the event loop. */
 const REST_FACTOR = 10

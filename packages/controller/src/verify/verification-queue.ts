@@ -72,7 +72,7 @@ function namespaceOf(key: string): string {
 
 const FIRST_GAP_MS = 500
 const MOST_GAP_MS = 60_000
-/** A policy without a run for so long begins with the first gap again. */
+/** After this time without a run, the gap of a policy is `FIRST_GAP_MS` again. */
 const QUIET_MS = 60_000
-/** The tests of one policy take at most this share of a core: one in so many. */
+/** The tests of one policy take at most one part in this many of the time of a core. */
 const COST_FACTOR = 4

@@ -16,7 +16,7 @@ export function testPolicy(job: PolicyTestsJob, { ms, heapMb, signal }: TestLimi
   const thread = new Worker(new URL(isSource ? './policy-tests-thread.ts' : './policy-tests.js', import.meta.url), {
     workerData: job,
     name: 'policy-tests',
-    // The tests see nothing of the process.
+    // The thread gets no environment variables, so that tests cannot read those of the controller.
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
   })

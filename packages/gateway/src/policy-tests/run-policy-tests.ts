@@ -41,7 +41,7 @@ async function failureAt(
     locate: resourceLocations(ir, gateway),
   }
   const run = await runLoaded(loaded, config, { filter: null })
-  // To replace a secret in the words of the author would tell that a guess was right.
+  // A redacted text of the author would confirm a guessed secret.
   const clean = (message: string): string => (secrets.isIn(text) ? message : secrets.scrubText(message))
   if (!run.ok) return `at Gateway ${gateway}: ${clean(run.problems.join('; '))}`
   const failing = run.results.filter(({ failures }) => failures.length > 0)
