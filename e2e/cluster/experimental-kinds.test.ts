@@ -2,14 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Controller, type Streams } from '../../packages/controller/src/controller.ts'
-import { Metrics } from '../../packages/controller/src/metrics.ts'
-import { loadResourceChecks } from '../../packages/gateway/src/compile/resource-checks.ts'
-import { createLogger, parseLogFilter } from '../../packages/gateway/src/telemetry/log/index.ts'
 import { createAuthority } from '../../packages/gateway/src/testing/certificates.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { CRDS, withoutCrds } from './bed/programs.ts'
+import { startController } from './own-controller.ts'
 
 const PATIENCE_MS = 60_000
 const GROUP = 'gateway.networking.k8s.io'
@@ -86,44 +83,6 @@ describe('experimental kinds before a real API server', { skip: withoutCrds }, (
     assert.equal(await versions(), known)
   })
 })
-
-async function startController({ client }: Bed): Promise<() => Promise<void>> {
-  const filter = parseLogFilter('off')
-  assert.ok(filter.ok)
-  const logger = createLogger({ filter: filter.value, format: 'text', write: () => undefined })
-  const nothing = (): void => undefined
-  const streams: Streams = {
-    publish: nothing,
-    reach: nothing,
-    retire: nothing,
-    stateOf: () => ({ connected: 1, acknowledged: true, problems: [] }),
-    connected: () => new Map(),
-  }
-  const controller = new Controller({
-    client,
-    streams,
-    controllerName: 'portico.dev/gateway',
-    clusterDomain: 'cluster.local',
-    externalNames: [],
-    checks: await loadResourceChecks(),
-    namespace: 'default',
-    namespaces: null,
-    namespaceSelector: null,
-    testPolicy: () => Promise.resolve(null),
-    deploy: { image: {}, version: '1.2.3' },
-    peers: { take: nothing, lead: nothing, follow: nothing, isIncomplete: false },
-    log: (module) => logger.child(module),
-    metrics: new Metrics(),
-  })
-  const stop = new AbortController()
-  const running = controller.run(stop.signal)
-  controller.lead()
-  return async () => {
-    stop.abort()
-    await controller.follow()
-    await running
-  }
-}
 
 function object(group: string, version: string, kind: string, name: string, spec: object): object {
   return { apiVersion: `${group}${version}`, kind, metadata: { name, namespace: 'default' }, spec }
