@@ -49,19 +49,16 @@ export async function compileAhead(dir) {
   }
 }
 
-/** Joins the chunks of a plain start, with their code, in one file for each kind of thread. */
+/** Joins the code of the chunks of a plain start in one file for each kind of thread. */
 function packStarts(dir) {
-  const { packChunks, START_PACK } = require(join(dir, 'program/load-chunk.js'))
+  const { packCode, START_PACK } = require(join(dir, 'program/load-chunk.js'))
   for (const kind of readdirSync(join(dir, 'code'))) {
     const folder = join(dir, 'code', kind)
     const order = join(folder, 'order.json')
     const names = JSON.parse(readFileSync(order, 'utf8'))
     const codeFile = (name) => join(folder, `${name}.bin`)
-    const chunkOf = (name) => ({
-      text: readFileSync(join(dir, 'program', name), 'latin1'),
-      code: readFileSync(codeFile(name)),
-    })
-    writeFileSync(join(folder, START_PACK), packChunks(new Map(names.map((name) => [name, chunkOf(name)]))))
+    const codeByChunk = new Map(names.map((name) => [name, readFileSync(codeFile(name))]))
+    writeFileSync(join(folder, START_PACK), packCode(codeByChunk))
     for (const file of [order, ...names.map(codeFile)]) rmSync(file)
   }
 }

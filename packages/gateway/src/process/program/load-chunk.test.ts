@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Script } from 'node:vm'
-import { chunkLoader, packChunks, START_PACK } from './load-chunk.ts'
+import { chunkLoader, packCode, START_PACK } from './load-chunk.ts'
 
 const wrapped = (text: string): string => `(function (exports, require, module, __filename) {${text}\n})`
 
@@ -40,31 +40,34 @@ test('code that was compiled before is taken, and code that does not fit is not'
   assert.deepEqual(answers, [42, 42, 43])
 })
 
-test('chunks of the start pack need no files, and others do', (t) => {
+test('code of the start pack is taken, and code that does not fit is not', (t) => {
   const text = 'exports.answer = () => 42'
-  const { folder, code } = useChunks(t, { 'b.js': `exports.a = require('./a.js'); exports.c = require('./c.js')` })
-  const compiled = new Script(wrapped(text)).createCachedData()
-  const [a, c] = [
-    { text, code: compiled },
-    { text: `${text} + 1`, code: Buffer.from('anything') },
-  ]
-  writeFileSync(join(code, START_PACK), packChunks(new Map(Object.entries({ 'a.js': a, 'c.js': c }))))
+  const { folder, code } = useChunks(t, {
+    'a.js': text,
+    'b.js': `exports.a = require('./a.js'); exports.c = require('./c.js')`,
+    'c.js': `${text} + 1`,
+  })
+  const a = new Script(wrapped(text)).createCachedData()
+  writeFileSync(
+    join(code, START_PACK),
+    packCode(new Map(Object.entries({ 'a.js': a, 'c.js': Buffer.from('anything') }))),
+  )
   const loaded = chunkLoader(folder, code)('b.js') as Record<'a' | 'c', { answer: () => number }>
   assert.deepEqual([loaded.a.answer(), loaded.c.answer()], [42, 43])
 })
 
 test('code of the start pack begins where V8 does not have to copy it', () => {
   for (let length = 0; length < 9; length++) {
-    const chunk = { text: 'x'.repeat(length), code: Buffer.alloc(length, 1) }
-    const pack = packChunks(new Map([['a.js', chunk]]))
+    const code = Buffer.alloc(length, 1)
+    const pack = packCode(new Map(['a.js', 'b.js'].map((name) => [name, code])))
     const begin = pack.indexOf('\n') + 1
-    const index = JSON.parse(pack.toString('latin1', 0, begin)) as [string, number, number, number, number][]
+    const index = JSON.parse(pack.toString('latin1', 0, begin)) as [string, number, number][]
     assert.equal(begin % 8, 0)
-    for (const [, , , from, to] of index) {
+    for (const [, from, to] of index) {
       assert.equal(from % 8, 0)
-      assert.deepEqual(pack.subarray(begin + from, begin + to), chunk.code)
+      assert.deepEqual(pack.subarray(begin + from, begin + to), code)
     }
-    assert.equal(index.length, 1)
+    assert.equal(index.length, 2)
   }
 })
 

@@ -5,13 +5,7 @@ import { constants, Script } from 'node:vm'
 /** A chunk, compiled as the function of a CommonJS module. */
 type Chunk = (exports: object, require: (id: string) => unknown, module: { exports: object }, file: string) => void
 
-/** A chunk as it is read: the text of the function, and its code cache for this runtime. */
-interface StoredChunk {
-  readonly text: () => string
-  readonly code: Buffer | undefined
-}
-
-/** The file beside the code cache with all chunks of a plain start, so that a start reads one file instead of 150. */
+/** The file with the code cache of all chunks of a plain start, so that a start reads 75 files instead of 150. */
 export const START_PACK = 'start.pack'
 /** The time after which no more chunks of the start pack are expected. */
 const START_MS = 1_000
@@ -25,7 +19,7 @@ const ALIGNMENT = 8
 export function chunkLoader(folder: string, codeFolder: string): (name: string) => object {
   const modules = new Map<string, { exports: object }>()
   const packed = readPack(join(codeFolder, START_PACK))
-  // The chunks share one memory, which a start no longer needs after this time.
+  // The code shares one memory, which a start no longer needs after this time.
   if (packed.size > 0) setTimeout(() => packed.clear(), START_MS).unref()
   let requirePackage: ((id: string) => unknown) | null = null
   const require = (id: string): unknown => {
@@ -38,10 +32,11 @@ export function chunkLoader(folder: string, codeFolder: string): (name: string) 
     const module = { exports: {} }
     modules.set(name, module)
     const file = `${folder}/${name}`
-    const { text, code } = packed.get(name) ?? readChunk(file, join(codeFolder, `${name}.bin`))
-    const script = new Script(text(), {
+    // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
+    const text = readOnce(file).toString('latin1')
+    const script = new Script(`(function (exports, require, module, __filename) {${text}\n})`, {
       filename: file,
-      cachedData: code,
+      cachedData: packed.get(name) ?? readIfPresent(join(codeFolder, `${name}.bin`)),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
     const chunk = script.runInThisContext() as Chunk
@@ -56,11 +51,8 @@ export function codeFolder(folder: string, thread: 'main' | 'worker'): string {
   return join(folder, `../code/${process.version}-${process.platform}-${process.arch}-${thread}`)
 }
 
-/**
- * `packChunks` returns the content of a start pack: a line of JSON with the positions of all parts, then the parts. Texts are
- * already those of functions, because a start would copy them once more.
- */
-export function packChunks(chunks: ReadonlyMap<string, { text: string; code: Uint8Array }>): Buffer {
+/** `packCode` returns the content of a start pack: a line of JSON with the position of the code of each chunk, then the code. */
+export function packCode(codeByChunk: ReadonlyMap<string, Uint8Array>): Buffer {
   const parts: Uint8Array[] = []
   let end = 0
   const append = (bytes: Uint8Array): [begin: number, end: number] => {
@@ -69,36 +61,18 @@ export function packChunks(chunks: ReadonlyMap<string, { text: string; code: Uin
     end = begin + bytes.length
     return [begin, end]
   }
-  const index = Array.from(chunks, ([name, { text, code }]) => [
-    name,
-    ...append(Buffer.from(functionOf(text))),
-    ...append(code),
-  ])
+  const index = Array.from(codeByChunk, ([name, code]) => [name, ...append(code)])
   const head = JSON.stringify(index)
   const padding = ALIGNMENT - 1 - (head.length % ALIGNMENT)
   return Buffer.concat([Buffer.from(`${head}${' '.repeat(padding)}\n`), ...parts])
 }
 
-function readPack(file: string): Map<string, StoredChunk> {
+function readPack(file: string): Map<string, Buffer> {
   const bytes = readIfPresent(file)
   if (bytes === undefined) return new Map()
   const begin = bytes.indexOf('\n') + 1
-  const index = JSON.parse(bytes.toString('latin1', 0, begin)) as [string, number, number, number, number][]
-  const part = (from: number, to: number): Buffer => bytes.subarray(begin + from, begin + to)
-  return new Map(
-    index.map(([name, ...at]) => {
-      // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
-      return [name, { text: () => part(at[0], at[1]).toString('latin1'), code: part(at[2], at[3]) }]
-    }),
-  )
-}
-
-function readChunk(file: string, codeFile: string): StoredChunk {
-  return { text: () => functionOf(readOnce(file).toString('latin1')), code: readIfPresent(codeFile) }
-}
-
-function functionOf(text: string): string {
-  return `(function (exports, require, module, __filename) {${text}\n})`
+  const index = JSON.parse(bytes.toString('latin1', 0, begin)) as [string, number, number][]
+  return new Map(index.map(([name, from, to]) => [name, bytes.subarray(begin + from, begin + to)]))
 }
 
 function packageLoader(folder: string): (id: string) => unknown {
