@@ -9,14 +9,25 @@ import { unknownOutcome } from './verdict.ts'
 
 export type ShadowServices = Pick<Env, 'countShadow' | 'deadlines' | 'maxBufferBytes'>
 
+/** A step that has run on a copy of the request, and waits for the end of the request. */
+interface UndoneStep {
+  readonly done: NonNullable<Step['done']>
+  readonly fork: RequestContext
+}
+
+const NOTHING_UNDONE: readonly UndoneStep[] = []
+const NO_BRANCHES: readonly BranchBody[] = []
+const NO_OUTCOMES: readonly ShadowOutcome[] = []
+
 /** The shadow policies of one request: their outcomes, and the copies of the request that the policies ran on. */
 export class ShadowsOfRequest implements RequestShadows {
-  readonly #outcomes: ShadowOutcome[] = []
+  /** Null until the first outcome: most requests have one outcome, and an array that holds one is small. */
+  #outcomes: ShadowOutcome[] | null = null
   readonly #services: ShadowServices
   /** Copies of the request whose steps still need their `done` call at the end of the request. */
-  readonly #undone: { done: NonNullable<Step['done']>; fork: RequestContext }[] = []
+  #undone: readonly UndoneStep[] = NOTHING_UNDONE
   /** Copies of the request body that do not receive bytes yet. */
-  #branches: BranchBody[] = []
+  #branches: readonly BranchBody[] = NO_BRANCHES
   #results: ShadowResults | null = null
   /** Settles when the last running shadow policy has ended; null when none is running. */
   #last: Promise<void> | null = null
@@ -37,7 +48,7 @@ export class ShadowsOfRequest implements RequestShadows {
   }
 
   get outcomes(): readonly ShadowOutcome[] {
-    return this.#outcomes
+    return this.#outcomes ?? NO_OUTCOMES
   }
 
   /**
@@ -51,11 +62,11 @@ export class ShadowsOfRequest implements RequestShadows {
   fork(rx: RequestContext, policy: string, done: Step['done']): RequestContext {
     const fork = forkRequest(rx, this.#results ?? {}, (length) => {
       const branch = new BranchBody(length, this.#services.maxBufferBytes)
-      this.#branches.push(branch)
+      this.#branches = [...this.#branches, branch]
       return branch
     })
     if (rx.trace !== null) fork.trace = rx.trace.shadowOf(policy)
-    if (done !== undefined) this.#undone.push({ done, fork })
+    if (done !== undefined) this.#undone = [...this.#undone, { done, fork }]
     return fork
   }
 
@@ -88,8 +99,11 @@ export class ShadowsOfRequest implements RequestShadows {
     if (Object.keys(results).length > 0) this.#results = results
   }
 
-  add(outcome: ShadowOutcome): void {
-    this.#outcomes.push(outcome)
+  /** Adds an outcome, and returns the number of outcomes. */
+  add(outcome: ShadowOutcome): number {
+    if (this.#outcomes !== null) return this.#outcomes.push(outcome)
+    this.#outcomes = [outcome]
+    return 1
   }
 
   /**
@@ -97,18 +111,18 @@ export class ShadowsOfRequest implements RequestShadows {
    * outcome.
    */
   addCounted(outcome: ShadowOutcome): void {
-    this.#counted = this.#outcomes.push(outcome)
+    this.#counted = this.add(outcome)
   }
 
   /** Adds a shadow policy without an outcome; returns the function that sets the outcome, which works once. */
   begin(policy: string): (outcome: ShadowOutcome) => boolean {
-    const index = this.#outcomes.push(unknownOutcome(policy, 'none before its time was over')) - 1
+    const index = this.add(unknownOutcome(policy, 'none before its time was over')) - 1
     this.#pending++
     let isSet = false
     return (outcome) => {
       if (isSet || this.#pending === 0) return false
       isSet = true
-      this.#outcomes[index] = outcome
+      if (this.#outcomes !== null) this.#outcomes[index] = outcome
       if (--this.#pending === 0) this.#tell()
       return true
     }
@@ -117,7 +131,7 @@ export class ShadowsOfRequest implements RequestShadows {
   calling(rx: RequestContext): void {
     const branches = this.#branches
     if (branches.length === 0) return
-    this.#branches = []
+    this.#branches = NO_BRANCHES
     const whole = rx.bufferedBody?.whole ?? null
     for (const branch of branches) {
       if (whole === null) rx.body = new ObservedBody(rx.body, branch)
@@ -130,7 +144,7 @@ export class ShadowsOfRequest implements RequestShadows {
 
   finish(rx: RequestContext, done: () => void): void {
     for (const branch of this.#branches) branch.over(false)
-    this.#branches = []
+    this.#branches = NO_BRANCHES
     for (const { done: stepDone, fork } of this.#undone) {
       fork.llm = rx.llm
       fork.mcp = rx.mcp
@@ -138,15 +152,19 @@ export class ShadowsOfRequest implements RequestShadows {
       fork.durationMs = rx.durationMs
       contained('request', () => stepDone(fork))
     }
-    this.#finish = () => {
-      for (const { policy, outcome } of this.#outcomes.slice(this.#counted)) {
-        this.#services.countShadow(policy, rx.routeName ?? 'unknown', outcome)
-      }
-      done()
-    }
-    if (this.#pending === 0) return this.#tell()
+    if (this.#pending === 0) return this.#conclude(rx, done)
+    this.#finish = () => this.#conclude(rx, done)
     this.#deadline = new Deadline(() => this.#expire())
     this.#services.deadlines.set(this.#deadline, MOST_WAIT_MS)
+  }
+
+  #conclude(rx: RequestContext, done: () => void): void {
+    const { outcomes } = this
+    const uncounted = this.#counted === 0 ? outcomes : outcomes.slice(this.#counted)
+    for (const { policy, outcome } of uncounted) {
+      this.#services.countShadow(policy, rx.routeName ?? 'unknown', outcome)
+    }
+    done()
   }
 
   #expire(): void {

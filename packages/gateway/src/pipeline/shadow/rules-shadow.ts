@@ -1,4 +1,4 @@
-import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome, type ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { CountShadow } from '../../telemetry/metrics/shadow-metrics.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RequestStep } from '../context/step.ts'
@@ -62,7 +62,7 @@ export function createRulesShadow(
 
 /** Returns the decision of shadow rules as an outcome. */
 export function outcomeOfRules(policy: string, isAllowed: boolean, rules: readonly RuleOutcome[]): ShadowOutcome {
-  if (isAllowed) return { policy, outcome: 'allowed', status: null, code: null, text: 'would have allowed', values: {} }
+  if (isAllowed) return allowedOutcome(policy)
   const text = `would have denied, ${decidingRule(rules)}`
   return { policy, outcome: 'denied', status: null, code: CODES[policy] ?? policy, text, values: { rules } }
 }

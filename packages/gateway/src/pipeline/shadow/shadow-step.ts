@@ -45,7 +45,8 @@ export function createShadowStep(
     })
     if (!(result instanceof Promise)) {
       shadows.keep(rx, fork, before)
-      return shadows.add(told(rx, verdictOf(policy, result, fork)))
+      shadows.add(told(rx, verdictOf(policy, result, fork)))
+      return
     }
     const set = shadows.begin(policy)
     if (rx.trace !== null) rx.trace.note({ shadow: 'runs beside the request' })

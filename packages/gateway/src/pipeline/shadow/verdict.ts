@@ -1,4 +1,4 @@
-import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome, type ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RuleOutcome } from '../policy/authorization.ts'
@@ -12,11 +12,10 @@ export function verdictOf(
   reply: Reply | void,
   { notes, error }: Pick<RequestContext, 'notes' | 'error'>,
 ): ShadowOutcome {
+  if (reply === undefined) return allowedOutcome(policy)
   const { code = null, ...values } = notes ?? {}
   const cause = typeof code === 'string' ? code : null
-  if (reply === undefined || (reply.reason === 'DirectResponse' && cause === null)) {
-    return { policy, outcome: 'allowed', status: null, code: null, text: 'would have allowed', values: {} }
-  }
+  if (reply.reason === 'DirectResponse' && cause === null) return allowedOutcome(policy)
   if (reply.reason === 'ClientGone') return unknownOutcome(policy, 'the request body did not arrive as a whole')
   const { status } = reply
   const why = reasonIn(values) ?? error ?? reply.failure

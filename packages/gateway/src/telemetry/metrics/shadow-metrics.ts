@@ -9,7 +9,13 @@ export type CountShadow = (policy: string, route: string, outcome: ShadowVerdict
  * the number of series is bounded.
  */
 export function createShadowMetrics(registry: Registry): CountShadow {
+  const slots = new Map<string, Map<string, Partial<Record<ShadowVerdict, number>>>>()
   return (policy, route, outcome) => {
-    increase(registry.values, registry.slot('shadow_total', [policy, route, outcome]), 1)
+    let routes = slots.get(policy)
+    if (routes === undefined) slots.set(policy, (routes = new Map()))
+    let outcomes = routes.get(route)
+    if (outcomes === undefined) routes.set(route, (outcomes = {}))
+    const slot = (outcomes[outcome] ??= registry.slot('shadow_total', [policy, route, outcome]))
+    increase(registry.values, slot, 1)
   }
 }

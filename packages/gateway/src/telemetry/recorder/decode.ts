@@ -1,3 +1,4 @@
+import { allowedOutcome } from '../../records/shadow-outcome.ts'
 import { changedRequest } from './changed-request.ts'
 import type { StoredDetails } from './details.ts'
 import { AT, FLAGS, PROTOCOLS, SEPARATOR, type TextName, TEXTS, UNANSWERED, VERSIONS } from './layout.ts'
@@ -68,7 +69,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
     key: text('key'),
     llm: details.llm ?? null,
     mcp: details.mcp ?? null,
-    ...(details.shadows !== undefined && { shadows: details.shadows }),
+    ...shadowsIn(details),
     keys: { listener: text('listenerKey'), route: text('routeKey'), backend: text('backendKey') },
     scheme: (flags & FLAGS.https) === 0 ? 'http' : 'https',
     sni: text('sni'),
@@ -124,6 +125,11 @@ function detailsIn(text: string): StoredDetails | null {
   } catch {
     return null
   }
+}
+
+function shadowsIn({ shadows, allowedShadows }: StoredDetails): Pick<RequestRecord, 'shadows'> {
+  if (shadows !== undefined) return { shadows }
+  return allowedShadows === undefined ? {} : { shadows: allowedShadows.map(allowedOutcome) }
 }
 
 function reasonOf({ kind, decision, values = {}, mcp }: StoredDetails): RecordReason | null {

@@ -33,7 +33,7 @@ export class RecordWriter {
       (indexOf(PROTOCOLS, run.protocol) << 16)
     putPreamble(u32, word + AT.texts / 4, preamble)
     const textEnd = putTexts(bytes, offset + AT.texts + preamble.bytes, texts)
-    const detailBytes = details === '' ? 0 : bytes.write(details, textEnd, 'utf8')
+    const detailBytes = details === '' ? 0 : putText(bytes, textEnd, details) - textEnd
     u32[word + AT.textBytes / 4] = textEnd - offset - AT.texts
     u32[word + AT.detailBytes / 4] = detailBytes
     ring.publish(offset, textEnd - offset + detailBytes)

@@ -3,6 +3,7 @@ import { refusedRecord } from '../log/access-record.ts'
 import { detailsOf } from './details.ts'
 import type { RecordedRequest, RecordedRun } from './facts.ts'
 import { FLAGS, UNANSWERED } from './layout.ts'
+import { AllowedShadows } from './allowed-shadows.ts'
 import { ModelDetails } from './model-details.ts'
 import { PerSecond } from './per-second.ts'
 import type { RecordOutcome } from './record.ts'
@@ -38,6 +39,7 @@ export class Recorder {
   readonly #times: WallTime
   readonly #writer = new RecordWriter()
   readonly #models = new ModelDetails()
+  readonly #allowedShadows = new AllowedShadows()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
   /** When the current config went live, on the clock of `startedAt`; earlier configs, oldest first. */
@@ -134,17 +136,14 @@ export class Recorder {
 
   /** Most passed requests have no details, or those of a model call. */
   #passedDetails(rx: RecordedRequest, redaction: RequestRedaction): string {
-    const { llm } = rx
+    const { llm, shadows } = rx
     if (rx.rehearsal !== null) return detailsOf(rx, 'none', redaction)
     const isMore =
-      rx.mcp !== null ||
-      rx.shadows !== null ||
-      rx.decision !== null ||
-      rx.notes !== null ||
-      rx.error !== null ||
-      rx.reason !== 'Upstream'
-    if (!isMore) return llm === null ? '' : this.#models.of(llm, rx.startedAt)
-    return llm !== null || rx.mcp !== null || rx.decision !== null || rx.shadows !== null
+      rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
+    if (!isMore && shadows === null) return llm === null ? '' : this.#models.of(llm, rx.startedAt)
+    const allowed = isMore || llm !== null || shadows === null ? null : this.#allowedShadows.of(shadows.outcomes)
+    if (allowed !== null) return allowed
+    return llm !== null || rx.mcp !== null || rx.decision !== null || shadows !== null
       ? detailsOf(rx, 'none', redaction)
       : ''
   }
