@@ -1,4 +1,5 @@
 import { reportFault } from '../runtime/faults.ts'
+import { type Links, LinkedSet } from '../collections/linked-set.ts'
 import type { Duplex } from 'node:stream'
 import { GatheringWriter } from '../socket/gathering-writer.ts'
 import { DATA, END_STREAM, FIRST_WINDOW, frameHead, headersFrames, SMALLEST_MAX_FRAME } from './frames.ts'
@@ -13,7 +14,12 @@ export interface OutputOwner {
 }
 
 /** The send queue and the flow-control window of one stream. */
-export class StreamOutput {
+export class StreamOutput implements Links<StreamOutput> {
+  before: StreamOutput | null = null
+  after: StreamOutput | null = null
+  isListed = false
+  /** Whether only the window of the connection holds the stream back. */
+  isStarved = false
   readonly id: number
   readonly owner: OutputOwner
   /** Bytes that the client allows; negative after the client has reduced its window. */
@@ -57,9 +63,9 @@ export class FrameOutput {
   readonly #socket: Duplex
   readonly #writer: GatheringWriter
   /** Streams that have data to send or a callback to make, in the order of their turns. */
-  readonly #waiting = new Set<StreamOutput>()
+  readonly #waiting = new LinkedSet<StreamOutput>()
   /** Streams that only the window of the connection holds back. */
-  readonly #starved = new Set<StreamOutput>()
+  #starved: StreamOutput[] = []
   #isDue = false
   #isPumping = false
   #isClosed = false
@@ -124,13 +130,18 @@ export class FrameOutput {
   /** Called when the connection's window has grown. */
   widen(increment: number): void {
     this.window += increment
-    for (const stream of this.#starved) this.wake(stream)
-    this.#starved.clear()
+    if (this.#starved.length === 0) return
+    const starved = this.#starved
+    this.#starved = []
+    for (const stream of starved) {
+      stream.isStarved = false
+      this.wake(stream)
+    }
   }
 
   forget(stream: StreamOutput): void {
     this.#waiting.delete(stream)
-    this.#starved.delete(stream)
+    if (stream.isStarved) this.#starved = this.#starved.filter((other) => other !== stream)
     stream.drop()
   }
 
@@ -138,7 +149,7 @@ export class FrameOutput {
   pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
-    for (const stream of this.#waiting) {
+    for (let stream = this.#waiting.first; stream !== null; stream = this.#waiting.first) {
       if (this.#isFull()) break
       this.#waiting.delete(stream)
       this.#sendNext(stream)
@@ -200,7 +211,7 @@ export class FrameOutput {
     if (chunk === undefined) return stream.owner.outputDrained()
     const most = Math.min(chunk.length, this.maxFrame, stream.window, this.window)
     if (most <= 0 && chunk.length > 0) {
-      if (stream.window > 0) this.#starved.add(stream)
+      if (stream.window > 0) this.#starve(stream)
       return
     }
     if (most < chunk.length) {
@@ -216,9 +227,15 @@ export class FrameOutput {
     if (chunk.length > 0 || (isLast && stream.trailers === '')) {
       this.#write(stream, chunk, isLast && stream.trailers === '' ? END_STREAM : 0)
     }
-    if (!isLast) return void this.#waiting.add(stream)
+    if (!isLast) return this.#waiting.add(stream)
     if (stream.trailers !== '') this.headers(stream, stream.trailers ?? '', true)
     this.#finish(stream)
+  }
+
+  #starve(stream: StreamOutput): void {
+    if (stream.isStarved) return
+    stream.isStarved = true
+    this.#starved.push(stream)
   }
 
   #finish(stream: StreamOutput): void {

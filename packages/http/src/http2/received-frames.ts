@@ -213,7 +213,7 @@ export abstract class ReceivedFrames<
     const { output } = this
     const change = size - output.firstWindow
     output.firstWindow = size
-    for (const stream of this.streams.open.values()) {
+    for (const stream of this.streams.open.list()) {
       stream.output.window += change
       if (stream.output.window > frames.LARGEST_WINDOW) {
         this.host.fail(frames.FLOW_CONTROL_ERROR)

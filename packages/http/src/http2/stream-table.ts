@@ -1,8 +1,9 @@
+import { NumberTable } from '../collections/number-table.ts'
 import { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from './frames.ts'
 
 /** The open and closed streams of a connection (RFC 9113 section 5.1). */
 export class StreamTable<Stream> {
-  readonly open = new Map<number, Stream>()
+  readonly open = new NumberTable<Stream>()
   /** The highest stream id in use. Clients open streams with odd ids; nothing is pushed. */
   last = 0
   /** Streams above this id are not answered: the server's GOAWAY said so. */

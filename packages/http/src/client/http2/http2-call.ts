@@ -1,3 +1,4 @@
+import type { Links } from '../../collections/linked-set.ts'
 import { contained, InternalFault, reportFault } from '../../runtime/faults.ts'
 import type { HeaderBlock } from '../../fields/header-block.ts'
 import { CANCEL, PROTOCOL_ERROR } from '../../http2/frames.ts'
@@ -24,8 +25,11 @@ import {
 } from '../upstream-types.ts'
 
 /** One request on an HTTP/2 connection, from its head to the end of its stream. */
-export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, ResponseOwner, OutputOwner {
+export class Http2Call implements CarriedCall, ResponseStream, BodyOwner, ResponseOwner, OutputOwner, Links<Http2Call> {
   output = UNOPENED
+  before: Http2Call | null = null
+  after: Http2Call | null = null
+  isListed = false
   /** Whether the backend has ended its side of the stream. */
   inputEnded = false
   /** Whether nothing more is sent or received. */

@@ -301,7 +301,7 @@ export class Http2Connection
     contained('connection', () => this.#frames.stop())
     this.#keepalive.stop()
     this.#settings.giveUp()
-    for (const call of [...this.#calls.all]) {
+    for (const call of this.#calls.all.list()) {
       try {
         this.#calls.close(call)
         call.lose(because)

@@ -1,3 +1,4 @@
+import { LinkedSet } from '../../collections/linked-set.ts'
 import type { FrameOutput } from '../../http2/output.ts'
 import { StreamTable } from '../../http2/stream-table.ts'
 import { contained } from '../../runtime/faults.ts'
@@ -5,7 +6,7 @@ import type { Http2Call } from './http2-call.ts'
 
 /** The calls in progress on one connection. */
 export class OpenCalls {
-  readonly all = new Set<Http2Call>()
+  readonly all = new LinkedSet<Http2Call>()
   /** The calls that have a stream. */
   readonly streams = new StreamTable<Http2Call>()
   /** The number of calls that have ended. */
@@ -71,7 +72,7 @@ export class OpenCalls {
 
   /** Fails the calls that the backend does not process: those above the last stream, and those without a stream. */
   disown(lastStream: number, because: string): void {
-    for (const call of [...this.all]) {
+    for (const call of this.all.list()) {
       if (call.output.id !== 0 && call.output.id <= lastStream) continue
       try {
         this.close(call)
@@ -84,6 +85,6 @@ export class OpenCalls {
 
   /** Lets each call check how long it has waited for its response. */
   look(): void {
-    for (const call of this.all) call.look()
+    for (const call of this.all.list()) call.look()
   }
 }

@@ -151,7 +151,7 @@ export class Http2ServerConnection implements RequestFramesHost {
   }
 
   eachObserver(visit: (observer: ExchangeObserver | null) => void): void {
-    for (const { observer } of this.#streams.open.values()) visit(observer)
+    for (const { observer } of this.#streams.open.list()) visit(observer)
   }
 
   /** Accepts no streams after those that the client has opened by now, and those in flight. */
@@ -399,7 +399,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#isOver = true
     this.#frames.stop()
     this.output.close()
-    for (const exchange of this.#streams.open.values()) {
+    for (const exchange of this.#streams.open.list()) {
       contained('connection', () => {
         this.output.forget(exchange.output)
         exchange.closed(this.#cause)
@@ -418,7 +418,7 @@ export class Http2ServerConnection implements RequestFramesHost {
     this.#lookedAt = now
     if (this.#isOver) return
     if (this.#streams.open.size === 0 && now - this.#idleSince >= idleTimeoutMs) this.drain()
-    for (const exchange of this.#streams.open.values()) {
+    for (const exchange of this.#streams.open.list()) {
       if (exchange.isStalled(elapsed, this.#options)) exchange.reset(STALLED)
     }
     const isStuck = this.output.unsent > 0 && this.output.taken === this.#takenBefore

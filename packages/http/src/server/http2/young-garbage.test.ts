@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { FrameClient } from '../../testing/frame-client.ts'
+import { collect, isGone, minorCollectionsTell } from '../../testing/collections-of-garbage.ts'
 import { reply, startServer, until } from '../../testing/http2-server.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
 
 const GET: [string, string][] = [
   [':method', 'GET'],
@@ -15,17 +10,8 @@ const GET: [string, string][] = [
   [':authority', 'a'],
   [':path', '/'],
 ]
-const REQUESTS = 200
-
-/** A minor collection of an older V8 takes weak references for strong ones. */
-const minorCollectionsTell = async () => {
-  await turn()
-  const references = Array.from({ length: 10 }, () => new WeakRef({}))
-  await turn()
-  collect({ type: 'minor' })
-  await turn()
-  return references.some((reference) => reference.deref() === undefined)
-}
+const ROUNDS = 50
+const TOGETHER = 8
 
 test('an exchange is young garbage once its stream has closed', async (t) => {
   if (!(await minorCollectionsTell())) return t.skip(`Node ${process.version} does not tell young garbage apart`)
@@ -38,17 +24,17 @@ test('an exchange is young garbage once its stream has closed', async (t) => {
   t.after(() => server.close())
   const client = await FrameClient.open(server.port)
   t.after(() => client.destroy())
-  for (let i = 0; i < REQUESTS; i++) {
-    client.headers(2 * i + 1, GET)
-    assert.equal(await client.outcome(2 * i + 1), 'status 200')
+  for (let round = 0; round < ROUNDS; round++) {
+    // From now on, the connection and its tables are old.
+    if (round === 2) await collect('major')
+    const ids = Array.from({ length: TOGETHER }, (_each, i) => 2 * (round * TOGETHER + i) + 1)
+    for (const id of ids) client.headers(id, GET)
+    for (const id of ids) assert.equal(await client.outcome(id), 'status 200')
     client.frames.length = 0
   }
   await until(() => server.connections[0]?.active === 0)
-  // Nobody looks at them before the collection: who was looked at lives to the end of the turn.
-  await turn()
-  collect({ type: 'minor' })
-  await turn()
-  const alive = exchanges.filter((reference) => reference.deref() !== undefined).length
+  await collect('minor')
+  const alive = exchanges.filter((reference) => !isGone(reference)).length
   // A collection amid the requests may have met some under way, and made them old.
-  assert.ok(alive < REQUESTS / 4, `${alive} of ${REQUESTS} live on`)
+  assert.ok(alive < exchanges.length / 4, `${alive} of ${exchanges.length} live on`)
 })
