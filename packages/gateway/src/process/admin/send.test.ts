@@ -44,7 +44,7 @@ test('a request through the admin server', async (t) => {
       assert.equal(answer.status, 400)
       assert.match(await answer.text(), why)
     }
-    // `Host` is for the gateway to look at: it leads nowhere else.
+    // The request goes to the listener, whatever server `Host` names.
     const events = await send(program, { ...http!, method: 'GET', path: '/', host: `127.0.0.1:${adminPort}` })
     assert.equal(joinTexts(events), 'page')
   })

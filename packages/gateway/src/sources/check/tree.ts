@@ -42,12 +42,12 @@ export class Spot {
     return new Spot(Array.isArray(this.value) ? this.value[index] : undefined, this, index)
   }
 
-  /** Whether it is a mapping with that key; asks without making a spot, for what most parts of a large file lack. */
+  /** Whether the value is a mapping with the key; it makes no spot, because most parts of a large file lack the key. */
   has(key: string): boolean {
     return isObject(this.value) && this.value[key] !== undefined
   }
 
-  /** Whether the mapping below a key has another key. Makes no spots either. */
+  /** Whether the value below a key is a mapping with another key; like `has`, it makes no spot. */
   hasIn(key: string, below: string): boolean {
     if (!isObject(this.value)) return false
     const value = this.value[key]

@@ -25,7 +25,7 @@ test('a call is young garbage once its stream has closed', async (t) => {
   const connection = new Http2Connection(socket, { idle() {}, closed() {}, fellSilent() {} }, deadlines)
   const requests: WeakRef<object>[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    // From now on, the connection and its tables are old.
+    // After a full collection, the connection and its tables are in old memory.
     if (round === 2) await collect('major')
     await Promise.all(Array.from({ length: TOGETHER }, () => send(connection, requests)))
     server.exchanges.length = 0

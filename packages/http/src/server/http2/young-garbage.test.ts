@@ -25,7 +25,7 @@ test('an exchange is young garbage once its stream has closed', async (t) => {
   const client = await FrameClient.open(server.port)
   t.after(() => client.destroy())
   for (let round = 0; round < ROUNDS; round++) {
-    // From now on, the connection and its tables are old.
+    // After a full collection, the connection and its tables are in old memory.
     if (round === 2) await collect('major')
     const ids = Array.from({ length: TOGETHER }, (_each, i) => 2 * (round * TOGETHER + i) + 1)
     for (const id of ids) client.headers(id, GET)
