@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { compileFunction } from 'node:vm'
 import { pinnedNode } from '../packages/gateway/bin/runtime.mjs'
 import { asChunk, asChunks } from './chunk-text.mjs'
@@ -275,26 +276,30 @@ test(
   () => {
     const built = freshProgram('ctl')
     assert.ok(built !== null)
+    const program = join(built, 'program')
     const loaded = new Set(['porticoctl.js'])
     for (const name of loaded) {
-      const code = readFileSync(join(built, name), 'utf8')
-      for (const [, chunk] of code.matchAll(/^import .*"\.\/([^"]+)";$/gm)) loaded.add(chunk)
+      const code = readFileSync(join(program, name), 'utf8')
+      for (const [, chunk] of code.matchAll(/^(?:const .* = )?require\("\.\/([^"]+)"\);$/gm)) loaded.add(chunk)
     }
-    for (const later of [
-      'translate-files-',
-      'import-files-',
-      'trace-to-screen-',
-      'cluster-',
-      'show-status-',
-      'show-effective-',
-    ]) {
-      assert.ok(readdirSync(built).some((name) => name.startsWith(later)))
+    for (const later of ['translate-files-', 'import-files-', 'cluster-', 'show-status-', 'show-effective-']) {
+      assert.ok(readdirSync(program).some((name) => name.startsWith(later)))
       assert.ok(![...loaded].some((name) => name.startsWith(later)), later)
     }
-    const bytes = [...loaded].reduce((sum, name) => sum + readFileSync(join(built, name)).length, 0)
+    assert.ok(existsSync(join(built, 'screen/screen.js')), 'the terminal UI is a program of its own')
+    const bytes = [...loaded].reduce((sum, name) => sum + readFileSync(join(program, name)).length, 0)
     assert.ok(bytes < CTL_BYTES, `a start loads ${bytes} bytes of code`)
   },
 )
+
+test('the built porticoctl opens its terminal UI', { timeout: 120_000 }, async () => {
+  const built = freshProgram('ctl')
+  assert.ok(built !== null)
+  const code = readFileSync(join(built, 'program/porticoctl.js'), 'utf8')
+  const [, path] = /\bimport\("([^"]+)"\)/.exec(code) ?? []
+  const { traceToScreen } = await import(pathToFileURL(join(built, 'program', path)).href)
+  assert.equal(typeof traceToScreen, 'function')
+})
 
 /**
  * The chunks and builtins that each thread of a gateway with a plain config loads, and whether V8 accepted the cached code.

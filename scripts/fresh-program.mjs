@@ -9,10 +9,16 @@ const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
 const BUILDERS = [
   'package-lock.json',
-  ...['bundle', 'chunk-text', 'compile-ahead', 'package/notice', 'programs', 'without-descriptions'].map(
-    (name) => `scripts/${name}.mjs`,
-  ),
-  'scripts/record-code.cjs',
+  ...[
+    'bundle',
+    'chunk-text',
+    'ahead/compile-ahead',
+    'ahead/compile-commands',
+    'package/notice',
+    'programs',
+    'without-descriptions',
+  ].map((name) => `scripts/${name}.mjs`),
+  'scripts/ahead/record-code.cjs',
 ]
 /** The number of older builds that are kept, because running programs may use them. */
 const KEPT = 8
@@ -101,23 +107,35 @@ function say(text) {
 function fingerprint() {
   const hash = createHash('sha256')
   const packages = join(root, 'packages')
+  const stamps = []
   for (const name of readdirSync(packages)) {
     // The UI is not part of a program: `fresh-ui.mjs` builds it.
     if (name === 'ui') continue
-    for (const entry of readdirSync(join(packages, name, 'src'), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.name.includes('.test.')) continue
-      addFile(hash, join(entry.parentPath, entry.name))
-    }
-    addFile(hash, join(packages, name, 'package.json'))
+    addSources(stamps, `${packages}/${name}/src`)
+    stamps.push(stampOf(join(packages, name, 'package.json')))
   }
+  // One text is hashed, because an update of the hash for each of thousands of files takes longer than their times.
+  hash.update(stamps.join(''))
   for (const file of BUILDERS) addFile(hash, join(root, file))
   return hash.digest('hex').slice(0, 16)
 }
 
+function addSources(stamps, folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) addSources(stamps, path)
+    else if (entry.isFile() && !entry.name.includes('.test.')) stamps.push(stampOf(path))
+  }
+}
+
 /** Adds a file by its size and modification time. */
 export function addFile(hash, file) {
+  hash.update(stampOf(file))
+}
+
+function stampOf(file) {
   const { size, mtimeMs } = statSync(file)
-  hash.update(`${file} ${size} ${mtimeMs}\n`)
+  return `${file} ${size} ${mtimeMs}\n`
 }
 
 export function removeOld(name, newest) {

@@ -15,8 +15,17 @@ export const programs = {
     // Threads that start from our own loader, with cached code.
     threads: ['portico', 'worker', 'ledger-writer', 'key-store', 'verify', 'simulation'],
   },
-  // An optional package that is loaded only when it is installed.
-  ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },
+  ctl: {
+    input: {
+      porticoctl: 'src/start.ts',
+      'load-chunk': '../gateway/src/process/program/load-chunk.ts',
+    },
+    // The first is an optional package that is loaded only when it is installed.
+    external: ['react-devtools-core', '@node-rs/bcrypt'],
+    threads: ['porticoctl'],
+    // The terminal UI has top-level awaits, which only ES modules may have.
+    modules: { screen: 'src/tui/trace-to-screen.ts' },
+  },
   controller: {
     input: {
       'portico-controller': 'src/start.ts',

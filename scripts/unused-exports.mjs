@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDERS = ['packages', 'e2e', 'bench', 'scripts', 'site']
 /**
  * Generated messages, declarations of modules in JavaScript, tests, which contain texts of other modules, and the loader of
- * chunks, which `record-code.cjs` requires in its built form.
+ * chunks, which `ahead/record-code.cjs` requires in its built form.
  */
 const EXEMPT = /^packages\/gateway\/src\/(protos\/|process\/program\/load-chunk\.ts$)|\.d\.mts$|\.test\.\w+$/
 

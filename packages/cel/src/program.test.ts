@@ -89,9 +89,12 @@ describe('cel: lazy reads', () => {
     it(source, () => {
       const compiled = compile(source, environment)
       assert.ok(compiled.ok)
-      reads.length = 0
-      compiled.program.evaluate(new Scope())
-      assert.deepEqual(reads, expected)
+      // Code is generated after the first evaluations.
+      for (let i = 0; i < 100; i++) {
+        reads.length = 0
+        compiled.program.evaluate(new Scope())
+        assert.deepEqual(reads, expected)
+      }
     })
   }
 })
@@ -276,6 +279,7 @@ describe('cel: programs', () => {
     const program = `
       import { compile, createEnvironment, dyn } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}
       const { program } = compile('x.exists(v, v == 2) && [1].map(v, v + 1) == [2]', createEnvironment({ variables: { x: dyn } }))
+      for (let i = 0; i < 100; i++) program.evaluate({ x: [1, 2] })
       console.log(program.evaluate({ x: [1, 2] }), program.evaluate({ x: [1] }))
     `
     const args = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', program]
@@ -294,6 +298,18 @@ describe('cel: programs', () => {
     assert.deepEqual(references, [{ path: ['jwt', 'sub'], offset: 4, guarded: false }])
     assert.equal(alone(new Scope({ sub: 'a' })), true)
     assert.equal(alone(new Scope({ sub: 'b' })), false)
+  })
+
+  it('give the same results before and after code is generated', () => {
+    const compiled = compile('jwt.sub == "a" ? request.path : jwt.sub', environment)
+    assert.ok(compiled.ok)
+    const { program } = compiled
+    const first = program.evaluate
+    for (let i = 0; i < 100; i++) {
+      assert.equal(program.evaluate(new Scope({ sub: 'a' })), '/v1')
+      assert.equal(first(new Scope({ sub: 'b' })), 'b')
+    }
+    assert.notEqual(program.evaluate, first)
   })
 
   it('are not created for expressions with problems', () => {

@@ -20,8 +20,8 @@ export interface Program {
 export type CompileResult = { ok: true; program: Program } | { ok: false; problems: Problem[] }
 
 /**
- * Parses and checks at once; code is generated at the first evaluation, because generating thousands at load would
- * block the event loop.
+ * Parses and checks at once. The first evaluations run closures, and code is generated for an expression that is evaluated
+ * often, because generating takes as long as many evaluations, and thousands of expressions are seldom evaluated.
  */
 export function compile(source: string, environment: Environment): CompileResult {
   const { problems, references, plan } = analyse(source, environment)
@@ -43,13 +43,18 @@ class LazyProgram implements Program {
   constructor(source: string, references: readonly Reference[], { plan, budget }: Pending) {
     this.source = source
     this.references = references
-    let generated: Evaluate | undefined
+    let run: Evaluate | undefined
+    let evaluations = 0
     this.evaluate = (scope) => {
-      generated ??= this.evaluate = backEnd(plan, budget)
-      return generated(scope)
+      if (evaluations++ === INTERPRETED) run = this.evaluate = backEnd(plan, budget)
+      run ??= interpret(plan, budget)
+      return run(scope)
     }
   }
 }
+
+/** The evaluations before code is generated. */
+const INTERPRETED = 64
 
 function backEnd(plan: Plan, budget: number): Evaluate {
   try {

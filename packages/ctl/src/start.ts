@@ -1,3 +1,3 @@
 import { main } from './main.ts'
 
-process.exitCode = await main(process.argv.slice(2), process)
+void main(process.argv.slice(2), process).then((code) => (process.exitCode = code))

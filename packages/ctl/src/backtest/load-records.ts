@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { readRecord, type RequestRecord } from '@portico/gateway/backtest'
 import { openAdmin, readAll, refusal } from '../requests/ask-admin.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
@@ -55,18 +55,32 @@ async function recordsIn(stream: Readable, name: string, limit: number): Promise
   const records: RequestRecord[] = []
   let number = 0
   try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-      number++
-      if (line.trim() === '') continue
-      const record = parsed(line)
-      if (typeof record === 'string') return { problem: `${name}:${number}: ${record}` }
-      records.push(record)
-      if (records.length === limit) break
+    for await (const lines of linesOf(stream)) {
+      for (const line of lines) {
+        number++
+        if (line.trim() === '') continue
+        const record = parsed(line)
+        if (typeof record === 'string') return { problem: `${name}:${number}: ${record}` }
+        records.push(record)
+        if (records.length === limit) return { records }
+      }
     }
   } finally {
     stream.destroy()
   }
   return { records }
+}
+
+/** Yields the lines of a text in groups: one for each chunk of the stream. */
+async function* linesOf(stream: Readable): AsyncGenerator<string[]> {
+  const decoder = new StringDecoder()
+  let rest = ''
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.write(chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+  yield [rest + decoder.end()]
 }
 
 function parsed(line: string): RequestRecord | string {

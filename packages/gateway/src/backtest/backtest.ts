@@ -49,9 +49,9 @@ export async function backtest({ records, before, after, limitMs = Infinity }: B
     decided++
   }
   const flips: FlipGroup[] = []
-  for (const { group, record } of groups.flips) {
+  for (const { group, decided: example } of groups.flips) {
     const isLate = performance.now() - startedAt > limitMs
-    flips.push({ ...group, decidedAt: isLate ? null : await run.locate(group, record) })
+    flips.push({ ...group, decidedAt: isLate ? null : await run.locate(group, example) })
   }
   const { same, flipped, unknown, counts, unknowns } = groups
   return {
@@ -116,8 +116,8 @@ class BacktestRun {
   async decide(record: RequestRecord): Promise<DecidedRecord> {
     const recorded = recordedDecision(record)
     const before = decisionWords(recorded)
-    if (this.#parts.isUnaffected(record)) return { record, before, after: before, result: [] }
-    const unknown = (result: string): DecidedRecord => ({ record, before, after: 'unknown', result })
+    if (this.#parts.isUnaffected(record)) return { record, before, after: before, route: null, result: [] }
+    const unknown = (result: string): DecidedRecord => ({ record, before, after: 'unknown', route: null, result })
     if (recorded.verdict === 'lost') return unknown('the record has no decision of the config')
     const replay = replayOf(record, this.#parts.standIns.of(record))
     if (typeof replay === 'string') return unknown(replay)
@@ -126,7 +126,7 @@ class BacktestRun {
     if (port !== null && !this.#ports.has(port)) {
       const cause = `port ${port} is closed`
       const result: Flip[] = recorded.verdict === 'passed' ? [{ kind: 'newly-denied', cause }] : []
-      return { record, before, after: cause, result }
+      return { record, before, after: cause, route: null, result }
     }
     return this.#replay(record, recorded, replay)
   }
@@ -134,13 +134,13 @@ class BacktestRun {
   async #replay(record: RequestRecord, recorded: Decision, replay: Replay): Promise<DecidedRecord> {
     const { before, after } = this.#parts.simulations
     // Both simulations receive the request, even one whose decision is unknown, because each counts it in its rate limits.
-    const old = before === null ? null : await before.send(record, replay)
-    const now = await after.send(record, replay)
+    const [old, now] = await Promise.all([before?.send(record, replay) ?? null, after.send(record, replay)])
     const decision = now.request === null ? null : simulatedDecision(now.request)
     const told = {
       record,
       before: decisionWords(recorded),
       after: decision === null ? 'unknown' : decisionWords(decision),
+      route: now.request?.route?.key ?? null,
     }
     const cause = this.#unknownCause(now, replay) ?? this.#differenceToRecord(recorded, old, replay)
     if (cause !== null || decision === null) return { ...told, result: cause ?? 'no decision' }
@@ -191,20 +191,29 @@ class BacktestRun {
    * Returns the location of the config part that decides the example of a group of flips; null when there is no
    * location.
    */
-  async locate({ kind }: Pick<FlipGroup, 'kind'>, record: RequestRecord): Promise<SourceLocation | null> {
-    const { after, standIns } = this.#parts
+  async locate(
+    { kind }: Pick<FlipGroup, 'kind'>,
+    { record, route: decidingRoute }: DecidedRecord,
+  ): Promise<SourceLocation | null> {
+    const { after } = this.#parts
     if (after.locate === undefined) return null
-    const replay = replayOf(record, standIns.of(record))
-    if (typeof replay === 'string') return null
-    const { record: made, request } = await (await Replayer.start(after, record.at, true)).send(record, replay)
     const isDenied = kind === 'newly-denied' || kind === 'denied-differently'
-    if (isDenied && made !== null) {
-      const config = { isKnown: true, ir: after.ir, locate: after.locate, live: 1, isEarlier: false }
-      const { decidedBy } = explain(made, config)
-      if (decidedBy?.place != null) return decidedBy.place
-    }
-    const route = after.ir.routes.find(({ key }) => key === request?.route?.key)
+    const denial = isDenied ? await this.#denial(record) : null
+    if (denial?.place != null) return denial.place
+    const key = denial === null ? decidingRoute : denial.route
+    const route = after.ir.routes.find((each) => each.key === key)
     return route === undefined ? null : after.locate(route, [])
+  }
+
+  /** Returns the location of the part that denies a request and the key of its route, from a simulation with all details. */
+  async #denial(record: RequestRecord): Promise<{ place: SourceLocation | null; route: string | null }> {
+    const { after, standIns } = this.#parts
+    const replay = replayOf(record, standIns.of(record))
+    if (after.locate === undefined || typeof replay === 'string') return { place: null, route: null }
+    const { record: made, request } = await (await Replayer.start(after, record.at, true)).send(record, replay)
+    const config = { isKnown: true, ir: after.ir, locate: after.locate, live: 1, isEarlier: false }
+    const decidedBy = made === null ? null : explain(made, config).decidedBy
+    return { place: decidedBy?.place ?? null, route: request?.route?.key ?? null }
   }
 }
 

@@ -12,7 +12,7 @@ export function compareMessages(before: Outcome, after: Outcome): readonly Flip[
   const on = after.request?.route == null ? '' : ` on route ${after.request.route.name}`
   const flips: Flip[] = []
   if (old.target !== now.target) flips.push({ kind: 'path-changed', cause: `the path to the backend changes${on}` })
-  const changes = headerChanges(linesOf(old), linesOf(now))
+  const changes = haveSameLines(old, now) ? '' : headerChanges(linesOf(old), linesOf(now))
   if (changes !== '') flips.push({ kind: 'headers-changed', cause: `${changes}${on}` })
   return flips
 }
@@ -20,6 +20,15 @@ export function compareMessages(before: Outcome, after: Outcome): readonly Flip[
 function sentBy({ request, upstreamRequests }: Outcome): UpstreamMessage | null {
   const endpoint = request?.endpoint ?? null
   return upstreamRequests.findLast(({ address }) => address === endpoint) ?? null
+}
+
+/** Whether both requests have the same header lines in the same order, as most pairs have. */
+function haveSameLines(old: UpstreamMessage, now: UpstreamMessage): boolean {
+  if (old.authority !== now.authority || old.headers.length !== now.headers.length) return false
+  return old.headers.every(([name, value], index) => {
+    const [otherName, otherValue] = now.headers[index] ?? []
+    return name === otherName && value === otherValue
+  })
 }
 
 function linesOf({ authority, headers }: UpstreamMessage): ReadonlyMap<string, string> {

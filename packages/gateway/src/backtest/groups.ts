@@ -7,6 +7,8 @@ export interface DecidedRecord {
   readonly record: RequestRecord
   readonly before: string
   readonly after: string
+  /** The key of the route that the new config chose; null when the config chose none, or did not decide. */
+  readonly route: string | null
   readonly result: readonly Flip[] | string
 }
 
@@ -53,11 +55,11 @@ export class Groups {
     )
   }
 
-  /** The groups of flips without source locations, with the record of each example. */
-  get flips(): { group: Omit<FlipGroup, 'decidedAt'>; record: RequestRecord }[] {
+  /** The groups of flips without source locations, with the decided record of each example. */
+  get flips(): { group: Omit<FlipGroup, 'decidedAt'>; decided: DecidedRecord }[] {
     const groups = [...this.#flips.values()].map(({ kind, cause, count, first }) => ({
       group: { kind, cause, count, example: exampleOf(first) },
-      record: first.record,
+      decided: first,
     }))
     const rank = ({ group }: { group: { kind: FlipKind } }): number => FLIP_KINDS.indexOf(group.kind)
     return groups.toSorted((a, b) => rank(a) - rank(b) || b.group.count - a.group.count)

@@ -43,13 +43,17 @@ export function readRecord(value: unknown): RequestRecord | string {
   if (value['keys'] === undefined && isText(value['id'])) {
     return 'found a request of a list, expected a whole record, as `/api/requests/download` has it'
   }
-  const wrong = Object.keys(FIELDS).find((name) => FIELDS[name]?.(value[name]) !== true)
-  if (wrong !== undefined) return `field \`${wrong}\` is not that of a record`
-  return { ...ABSENT, ...value } as unknown as RequestRecord
+  for (const [name, check] of CHECKS) if (!check(value[name])) return `field \`${name}\` is not that of a record`
+  const isWhole = ABSENT_NAMES.every((name) => Object.hasOwn(value, name))
+  // A copy of each of thousands of records would take longer than the checks.
+  return (isWhole ? value : { ...ABSENT, ...value }) as unknown as RequestRecord
 }
+
+const CHECKS = Object.entries(FIELDS)
 
 const ABSENT = {
   ...{ method: null, host: null, path: null, version: null, source: null, sni: null, key: null, endpoint: null },
   ...{ route: null, backend: null, reason: null, requestHeaders: null, requestBody: null, llm: null, mcp: null },
   variables: null,
 }
+const ABSENT_NAMES = Object.keys(ABSENT)

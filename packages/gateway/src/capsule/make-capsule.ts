@@ -4,6 +4,7 @@ import { TrustedIssuer } from '../config-tests/trusted-issuer.ts'
 import type { Explanation } from '../findings/explanation.ts'
 import type { Ir } from '../ir/resources.ts'
 import { recordTest } from '../recorded-tests/record-test.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { VERSION } from '../version.ts'
 import { CAPSULE_FORMAT, type Capsule } from './capsule.ts'
@@ -49,7 +50,13 @@ async function replayable(
   const issuer = new TrustedIssuer()
   issuer.trustIn(config.ir)
   const hashes = new HashStandIns(config.ir, null)
-  const result = await recordTest(record, { config, issuer, hashes, coverage: new Coverage(config) })
+  const result = await recordTest(record, {
+    config,
+    issuer,
+    hashes,
+    coverage: new Coverage(config),
+    records: new RecordStore(),
+  })
   return result.kind === 'test'
     ? { test: result.test, problem: null, replaced: result.replaced }
     : { test: null, problem: result.reason, replaced: [] }

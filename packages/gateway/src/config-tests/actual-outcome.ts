@@ -6,21 +6,6 @@ import type { UpstreamMessage } from '../simulate/world.ts'
 import type { Cost } from '../records/cost.ts'
 import type { Path } from '../schema/problem.ts'
 
-/** An outcome by the names that expectations use. */
-export interface ActualOutcome {
-  readonly route: string | null
-  readonly backend: string | null
-  readonly status: number | null
-  readonly by: string | null
-  readonly rule: number | null
-  readonly reason: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly upstream: ActualUpstream | null
-  readonly llm: Readonly<Record<string, unknown>> | null
-  readonly tools: readonly string[] | null
-}
-
 interface ActualUpstream {
   readonly address: string
   readonly version: string
@@ -36,29 +21,72 @@ interface DecidingConfig {
   locate(this: void, part: object, path: Path): SourceLocation | null
 }
 
-/** Returns what an outcome shows, and the explanation of the decision; null when the request became no record. */
-export function actualOutcome(
-  outcome: Outcome,
-  { ir, locate }: DecidingConfig,
-): { actual: ActualOutcome; explanation: Explanation | null } {
-  const { record, response, access } = outcome
-  const explanation = record === null ? null : explain(record, { isKnown: true, ir, locate, live: 1, isEarlier: false })
-  const against = explanation?.rules.find(({ isAgainst }) => isAgainst)
-  const body = response?.body.toString('utf8') ?? ''
-  const actual: ActualOutcome = {
-    route: access?.routeName ?? null,
-    backend: record?.backend ?? null,
-    status: response?.status ?? null,
-    by: record?.reason?.policy ?? null,
-    rule: against === undefined ? null : against.index + 1,
-    reason: explanation?.code ?? outcome.closedBy ?? 'none',
-    headers: headersOf(response?.headers ?? []),
-    body,
-    upstream: upstreamOf(outcome),
-    llm: llmOf(record),
-    tools: toolsIn(body),
+/** An outcome by the names that expectations use. Values are computed when a test first expects something of them. */
+export class ActualOutcome {
+  readonly #outcome: Outcome
+  readonly #config: DecidingConfig
+  #explanation: Explanation | null | undefined
+
+  constructor(outcome: Outcome, config: DecidingConfig) {
+    this.#outcome = outcome
+    this.#config = config
   }
-  return { actual, explanation }
+
+  get route(): string | null {
+    return this.#outcome.access?.routeName ?? null
+  }
+
+  get backend(): string | null {
+    return this.#outcome.record?.backend ?? null
+  }
+
+  get status(): number | null {
+    return this.#outcome.response?.status ?? null
+  }
+
+  get by(): string | null {
+    return this.#outcome.record?.reason?.policy ?? null
+  }
+
+  get rule(): number | null {
+    const against = this.explanation?.rules.find(({ isAgainst }) => isAgainst)
+    return against === undefined ? null : against.index + 1
+  }
+
+  get reason(): string {
+    return this.explanation?.code ?? this.#outcome.closedBy ?? 'none'
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return headersOf(this.#outcome.response?.headers ?? [])
+  }
+
+  get body(): string {
+    return this.#outcome.response?.body.toString('utf8') ?? ''
+  }
+
+  get upstream(): ActualUpstream | null {
+    return upstreamOf(this.#outcome)
+  }
+
+  get llm(): Readonly<Record<string, unknown>> | null {
+    return llmOf(this.#outcome.record)
+  }
+
+  get tools(): readonly string[] | null {
+    return toolsIn(this.body)
+  }
+
+  /** The explanation of the decision; null when the request became no record. */
+  get explanation(): Explanation | null {
+    if (this.#explanation === undefined) {
+      const { record } = this.#outcome
+      const { ir, locate } = this.#config
+      this.#explanation =
+        record === null ? null : explain(record, { isKnown: true, ir, locate, live: 1, isEarlier: false })
+    }
+    return this.#explanation
+  }
 }
 
 /**

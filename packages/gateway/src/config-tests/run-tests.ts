@@ -5,9 +5,10 @@ import type { Explanation, SourceLocation } from '../findings/explanation.ts'
 import type { Outcome } from '../simulate/outcome.ts'
 import { compileExpression } from '../pipeline/expression/expression.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { Simulation } from '../simulate/simulation.ts'
 import type { ConfigLocation } from '../sources/located-problem.ts'
-import { type ActualOutcome, actualOutcome, upstreamIndex } from './actual-outcome.ts'
+import { ActualOutcome, upstreamIndex } from './actual-outcome.ts'
 import { Coverage } from './coverage.ts'
 import { carriedCredentials, UnusableCredential } from './credentials.ts'
 import { HashStandIns, type ReplacedNames } from './hash-stand-ins.ts'
@@ -73,11 +74,12 @@ export async function runLoaded(tests: LoadedTests, loaded: TestedConfig, { filt
   issuer.trustIn(loaded.ir)
   const hashes = new HashStandIns(loaded.ir, namesIn(tests))
   const coverage = new Coverage(loaded)
+  const parts = { config: loaded, issuer, hashes, coverage, records: new RecordStore() }
   const results: TestResult[] = []
   for (const test of tests.tests) {
     if (filter !== null && !test.name.includes(filter)) continue
     const startedAt = performance.now()
-    const failures = await new TestRun(tests, test, { config: loaded, issuer, hashes, coverage }).run()
+    const failures = await new TestRun(tests, test, parts).run()
     const { name, location } = test
     results.push({ file, name, location, failures, milliseconds: performance.now() - startedAt })
   }
@@ -106,6 +108,8 @@ export interface RunParts {
   readonly issuer: TrustedIssuer
   readonly hashes: HashStandIns
   readonly coverage: Coverage
+  /** The memory for records, which all tests of a run share. */
+  readonly records: RecordStore
 }
 
 class TestRun {
@@ -122,7 +126,10 @@ class TestRun {
   async run(): Promise<TestFailure[]> {
     const { ir, endpoints } = this.#parts.config
     const world = worldOf(this.#tests, this.#test)
-    const simulation = await Simulation.start(ir, world, { hasDetails: true, ...(endpoints && { endpoints }) })
+    const simulation = await Simulation.start(ir, world, {
+      ...{ hasDetails: true, records: this.#parts.records },
+      ...(endpoints && { endpoints }),
+    })
     const failures: TestFailure[] = []
     for (const step of this.#test.steps) {
       if (step.afterMs > 0) simulation.time.moveTo(simulation.time.now() + step.afterMs)
@@ -154,10 +161,11 @@ class TestRun {
   }
 
   #compare(expected: ExpectedOutcome, outcome: Outcome, words: FailedRequest): TestFailure | null {
-    const { actual, explanation } = actualOutcome(outcome, this.#parts.config)
+    const actual = new ActualOutcome(outcome, this.#parts.config)
     const differing = this.#differences(expected, actual, outcome)
     const unknown = unknownOf(expected, outcome)
     if (differing.length === 0 && unknown === '') return null
+    const { explanation } = actual
     return failureOf({ ...words, expected, outcome, explanation, differing, unknown })
   }
 

@@ -1,5 +1,6 @@
 import { TrustedIssuer } from '../config-tests/trusted-issuer.ts'
 import { HashStandIns } from '../config-tests/hash-stand-ins.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { Coverage } from '../config-tests/coverage.ts'
 import type { TestedConfig } from '../config-tests/tested-config.ts'
 import type { JsonObject } from '../schema/kit.ts'
@@ -25,7 +26,7 @@ export async function recordTests(
   const issuer = new TrustedIssuer()
   issuer.trustIn(config.ir)
   const hashes = new HashStandIns(config.ir, null)
-  const parts = { config, issuer, hashes, coverage: new Coverage(config) }
+  const parts = { config, issuer, hashes, coverage: new Coverage(config), records: new RecordStore() }
   const byContent = new Map<string, RecordedTest>()
   const replaced = new Map<string, number>()
   const impossible: { record: RequestRecord; reason: string }[] = []

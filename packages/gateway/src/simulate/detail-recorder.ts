@@ -13,12 +13,15 @@ export class DetailRecorder implements RecorderService {
   #settings: CompiledConfig['recorder'] = null
   #lastId = 0
   #current: { recorder: Recorder; requests: number } | null = null
-  readonly #store = new RecordStore()
-  #positions: Parameters<RecordStore['since']>[0] = null
+  readonly #store: RecordStore
+  #positions: Parameters<RecordStore['since']>[0]
 
-  constructor(clock: () => number, isOn: boolean) {
+  /** Simulations that run one after the other may share a store, because its memory takes time to allocate. */
+  constructor(clock: () => number, isOn: boolean, store: RecordStore = new RecordStore()) {
     this.#clock = clock
     this.#isOn = isOn
+    this.#store = store
+    this.#positions = store.positions()
   }
 
   use(settings: CompiledConfig['recorder']): void {

@@ -17,13 +17,11 @@ import { CLOSING } from '../pipeline/compiled/containment.ts'
 import { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
 import { createHttpDate } from '../state/clock.ts'
 import type { Ir } from '../ir/resources.ts'
-import { KeptTables } from '../state/keyed-tables.ts'
-import { Reservations } from '../state/reservations.ts'
-import { createTable, SharedTable } from '../state/shared-table.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { createSimulatedHub } from './simulated-hub.ts'
+import { SimulatedCounters } from './simulated-counters.ts'
 import { seededRandom } from './seeded-random.ts'
 import { SimulatedUpstreams } from './upstreams.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -56,8 +54,8 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
   reseed(this: void, seed: number): void
 } {
   const { deadlines, now } = time
-  const counters = new SharedTable(createTable(slotsFor(ir)))
-  const base = checkServices(new Reservations(counters)).services
+  const counters = new SimulatedCounters(slotsFor(ir))
+  const base = checkServices(counters).services
   const upstreams = new SimulatedUpstreams(world, deadlines)
   let draw = seededRandom(world.seed)
   const random = (): number => draw()
@@ -73,7 +71,7 @@ export function createSimulationServices({ ir, world, time, observed, recorder }
     pools,
     addresses,
     counters,
-    tables: new KeptTables(),
+    tables: counters,
     resolver: createWorldResolver(world),
     addressGuard: (options) => guardNames(createAddressGuard(options), upstreams),
     hbone: new Hbone({ member: NO_MEMBER, pools, connectTimeoutMs: 5_000, idleTimeoutMs: 60_000 }),

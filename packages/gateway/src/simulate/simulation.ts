@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compile, type CompiledConfig } from '../compile/index.ts'
 import type { CompiledBind } from '../compile/bind.ts'
 import { loadFeatures } from '../compile/load-features.ts'
@@ -8,6 +7,7 @@ import { loadHttp2, memorySockets, type ReceivedResponse, sendOver } from '@port
 import { BindServer } from '@portico/http/server'
 import type { Bind, Ir } from '../ir/resources.ts'
 import type { Outcome, SimulatedRequest, SimulatedResponse } from './outcome.ts'
+import type { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { EVERY_HEADER, type MissingHeaders, TrackedHeaders } from './tracked-headers.ts'
 import { DetailRecorder } from './detail-recorder.ts'
 import { createSimulationServices, type Observations } from './simulation-services.ts'
@@ -20,6 +20,8 @@ interface SimulationOptions {
   hasDetails: boolean
   /** Addresses of Services, by the key of their backends. */
   endpoints?: Readonly<Record<string, readonly string[]>>
+  /** The memory for records, which simulations that run one after the other may share. */
+  records?: RecordStore
 }
 
 /** A gateway without sockets: a config that was compiled as for a worker, in a world. State stays between requests. */
@@ -38,12 +40,12 @@ export class Simulation {
   #missing: MissingHeaders | null = null
   #missingReads: string[] = []
 
-  private constructor(ir: Ir, world: World, { hasDetails, endpoints }: SimulationOptions) {
+  private constructor(ir: Ir, world: World, { hasDetails, endpoints, records }: SimulationOptions) {
     this.#ir = ir
     this.#hasMirrors = ir.policies.some(({ traffic }) => traffic?.requestMirror !== undefined)
     this.time = new VirtualTime(world.clock)
     this.#observed = { access: null, request: null, events: [], isTraced: hasDetails }
-    this.#recorder = new DetailRecorder(this.time.now, hasDetails)
+    this.#recorder = new DetailRecorder(this.time.now, hasDetails, records)
     const { services, upstreams, addresses, reseed } = createSimulationServices({
       ir,
       world,
@@ -234,6 +236,10 @@ function connectionOf({ client, server, scheme, authority, sni }: SimulatedReque
 
 function hostOf(authority: string): string {
   return authority.replace(/:\d+$/, '').toLowerCase()
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function pause(): Promise<void> {

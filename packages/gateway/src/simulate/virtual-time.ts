@@ -41,12 +41,13 @@ class VirtualDeadlines extends Deadlines {
   /** The time of the next deadline; Infinity without one. */
   get next(): number {
     let next = Infinity
-    for (const { at } of this.#armed) next = Math.min(next, at)
+    for (const { at } of this.#armed) if (at < next) next = at
     return next
   }
 
   fireDue(): void {
     const now = this.now()
+    if (this.next > now) return
     for (const deadline of [...this.#armed].toSorted((a, b) => a.at - b.at)) {
       // A deadline that expires may clear or move another one.
       if (!this.#armed.has(deadline) || deadline.at > now) continue

@@ -127,7 +127,8 @@ export function loadConfig(text: string, options: LoadOptions, known: PartCache 
     explain: explainer(config, ir),
     tree: { config, locationOf: (path) => locationOf(path, 'key') },
     locate: (part, path) => {
-      const start = pathTo(part, config) ?? listenerPath(part, ir) ?? routePathOf(part, ir)
+      // Listeners and routes are objects of the IR, so a search of the whole config would not find them.
+      const start = listenerPath(part, ir) ?? routePathOf(part, ir) ?? pathTo(part, config)
       const found = start === null ? null : locationOf([...start, ...path], 'key')
       return found !== null && 'file' in found ? found : null
     },

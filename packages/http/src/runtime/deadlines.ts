@@ -8,7 +8,7 @@ import { reportFault } from './faults.ts'
 export class Deadlines {
   /** The clock of the deadlines, in milliseconds. */
   readonly now: () => number
-  readonly #slots: (Deadline | null)[] = Array.from({ length: SLOTS }, () => null)
+  readonly #slots: (Deadline | null)[] = new Array<Deadline | null>(SLOTS).fill(null)
   #cursor: number
   #armed = 0
   #timer: NodeJS.Timeout | null = null

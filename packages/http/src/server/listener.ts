@@ -190,7 +190,7 @@ export class BindServer<L> {
     socket.on('error', ignore)
     this.#undetected.add(socket)
     if (this.#draining) this.#hurry([socket])
-    socket.once('close', () => {
+    socket.on('close', () => {
       this.#undetected.delete(socket)
       this.#open--
       this.#state.cap?.count.add(-1)

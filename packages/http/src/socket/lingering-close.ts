@@ -12,8 +12,8 @@ export function lingeringClose(socket: Duplex & { destroySoon(): void }, deadlin
     dropped += chunk.length
     if (dropped > MAX_DROPPED) socket.destroy()
   })
-  socket.once('end', () => socket.destroySoon())
-  socket.once('close', () => deadlines.clear(deadline))
+  socket.on('end', () => socket.destroySoon())
+  socket.on('close', () => deadlines.clear(deadline))
   deadlines.set(deadline, LINGER_MS)
   socket.end()
   socket.resume()

@@ -9,14 +9,7 @@ import { StartReader } from '../body/buffered-body.ts'
  */
 export class ShapeKeepalive {
   /** One object of each class whose objects are garbage before their request is over. */
-  readonly shortLived: readonly object[] = [
-    new MessageHead(new HeaderBlock()),
-    new RequestHead(new HeaderBlock()),
-    new Fields(),
-    new StartReader(emptySource, 0, { started: () => {} }),
-    setImmediate(() => {}),
-    brokenSocket(),
-  ]
+  readonly shortLived: readonly object[] = (shortLived ??= makeShortLived())
   readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
 
   /** `run` references all objects of the request; `backend` is the kind of the backend that responded. */
@@ -31,6 +24,20 @@ export class ShapeKeepalive {
   drop(): void {
     for (const kept of this.#byProtocol) kept.clear()
   }
+}
+
+/** The objects that all keepalives of a thread share. */
+let shortLived: readonly object[] | undefined
+
+function makeShortLived(): readonly object[] {
+  return [
+    new MessageHead(new HeaderBlock()),
+    new RequestHead(new HeaderBlock()),
+    new Fields(),
+    new StartReader(emptySource, 0, { started: () => {} }),
+    setImmediate(() => {}),
+    brokenSocket(),
+  ]
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { Fill, Plain } from './plain-yaml-flow.ts'
+import type { Plain } from './plain-value.ts'
+import type { Fill } from './plain-yaml-flow.ts'
 
 /** Strings that a colon follows: the keys, and nothing else. */
 const KEYS = /"(?:[^"\\]|\\.)*"\s*:/g

@@ -1,6 +1,6 @@
 import { plainValue } from '../substitute.ts'
-
-export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain }
+import type { Plain } from './plain-value.ts'
+import type { Mark, PlainMarks } from './plain-yaml-marks.ts'
 
 /** Fills variables into a scalar; undefined gives the whole text to the full parser. */
 export type Fill = (text: string, plain: boolean) => Plain | undefined
@@ -8,6 +8,10 @@ export type Fill = (text: string, plain: boolean) => Plain | undefined
 interface Context {
   inFlow: boolean
   fill: Fill
+  /** Collects the positions of members; null when nobody needs them. */
+  marks: PlainMarks | null
+  /** The number of the line, from 1. */
+  line: number
 }
 
 type FlowValue = { value: Plain; end: number } | null
@@ -35,18 +39,34 @@ function readMapping(line: string, start: number, context: Context): FlowValue {
   let at = skip(line, start + 1)
   if (line[at] === '}') return { value: result, end: at + 1 }
   for (;;) {
-    const keyEnd = scalarKey(line, at)
-    if (keyEnd < 0 || line[keyEnd] !== ':' || line[keyEnd + 1] !== ' ') return null
-    const key = line.slice(at, keyEnd)
-    if (key in result) return null
-    const found = readFlow(line, skip(line, keyEnd + 1), context)
+    const key = readKey(line, at)
+    if (key === null || line[key.end] !== ':' || line[key.end + 1] !== ' ') return null
+    if (key.text in result) return null
+    const begin = skip(line, key.end + 1)
+    const found = readFlow(line, begin, context)
     if (found === null) return null
-    result[key] = found.value
+    result[key.text] = found.value
+    context.marks?.add(result, key.text, { key: markOf(context, at), value: markOf(context, begin) })
     at = skip(line, found.end)
     if (line[at] === '}') return { value: result, end: at + 1 }
     if (line[at] !== ',') return null
     at = skip(line, at + 1)
   }
+}
+
+const quotedKey = /"([^"\\]{0,1000})"|'([^']{0,1000})'(?!')/y
+
+/** Reads a key of a flow mapping; null for keys of other forms. */
+function readKey(line: string, start: number): { text: string; end: number } | null {
+  const end = scalarKey(line, start)
+  if (end >= 0) return { text: line.slice(start, end), end }
+  quotedKey.lastIndex = start
+  const found = quotedKey.exec(line)
+  return found === null ? null : { text: found[1] ?? found[2] ?? '', end: quotedKey.lastIndex }
+}
+
+function markOf({ line }: Context, index: number): Mark {
+  return { line, column: index + 1 }
 }
 
 function readList(line: string, start: number, context: Context): FlowValue {
@@ -56,6 +76,7 @@ function readList(line: string, start: number, context: Context): FlowValue {
   for (;;) {
     const found = readFlow(line, at, context)
     if (found === null) return null
+    context.marks?.add(result, result.length, { key: null, value: markOf(context, at) })
     result.push(found.value)
     at = skip(line, found.end)
     if (line[at] === ']') return { value: result, end: at + 1 }

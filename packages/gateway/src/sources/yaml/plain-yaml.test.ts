@@ -3,7 +3,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { stringify } from 'yaml'
-import { readPlainYaml } from './plain-yaml.ts'
+import { locatePlainYaml, readPlainYaml } from './plain-yaml.ts'
+import type { Path } from '../../schema/problem.ts'
 import { parseWithLocations, parseYaml } from './yaml.ts'
 
 /** The quick reader may give up, but what it reads must be what the full parser reads. */
@@ -13,7 +14,30 @@ function compare(text: string): boolean {
   const full = parseWithLocations(text, 'test.yaml', {})
   assert.deepEqual(full.problems, [], text)
   assert.deepEqual(quick.value, full.value, JSON.stringify(text))
+  const locate = locatePlainYaml(text, () => undefined)
+  for (const path of pathsIn(quick.value)) {
+    for (const at of ['key', 'value'] as const) {
+      const mark = locate?.(path, at) ?? null
+      if (mark === null) continue
+      located++
+      assert.deepEqual({ file: 'test.yaml', ...mark }, full.locationOf(path, at), JSON.stringify([text, path, at]))
+    }
+  }
   return true
+}
+
+let located = 0
+
+/** Returns the paths of all members, and for each container a path that does not exist. */
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path, [...path, 'absent', 0]]
+  const members: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  return [
+    path,
+    [...path, 'absent'],
+    [...path, 99, 'absent'],
+    ...members.flatMap(([step, each]) => pathsIn(each, [...path, step])),
+  ]
 }
 
 /** The time limit of counted cases, generous for busy machines. */
@@ -29,8 +53,10 @@ test('ordinary files are read quickly', () => {
     'a:\n  b:\n    c: "text # no comment" # comment\n  d: \'it is\'\ne: {}\n',
     'list:\n  - 127.0.0.1:9000\n  - /a/b\n  - -1\n  - 1.50\n  - ~\n  - true\n  - 2020-01-01\nempty:\nnext: x y z\n',
     '- a\n- b\n',
+    'a: { "*": { b: ok }, \'127.0.0.1:9000\': [1, x], "": 1 }\n',
   ]
   for (const text of files) assert.ok(compare(text), text)
+  assert.ok(located > 100, `only ${located} positions`)
   const examples = new URL('../../../../../examples/', import.meta.url)
   for (const name of readdirSync(examples).filter((file) => /(?<!\.test)\.yaml$/.test(file))) {
     const text = readFileSync(new URL(name, examples), 'utf8').replaceAll(/\$\{[A-Z]+:-(.*?)\}/g, '$1')

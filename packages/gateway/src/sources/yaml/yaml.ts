@@ -2,7 +2,7 @@ import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } fr
 import type { Document, Node as YamlNode, YAMLError } from 'yaml'
 import type { Path, Problem } from '../../schema/problem.ts'
 import type { Fill } from './plain-yaml-flow.ts'
-import { readPlainYaml } from './plain-yaml.ts'
+import { locatePlainYaml, readPlainYaml } from './plain-yaml.ts'
 import { plainValue, substitute } from '../substitute.ts'
 import type { Environment } from '../substitute.ts'
 import type { ConfigLocation, LocatedProblem } from '../located-problem.ts'
@@ -26,12 +26,18 @@ export function readAlone(text: string, env: Environment): { value: unknown } | 
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
   const plain = readPlainYaml(text, filler(env))
   const { value, problems } = plain === null ? parseWithLocations(text, file, env) : { ...plain, problems: [] }
+  let locate: ParsedYaml['locationOf'] | null = null
+  // Locations are needed only for problems, and a valid config should not keep its positions in memory.
+  return { value, problems, locationOf: (path, at) => (locate ??= locatorOf(text, file, env))(path, at) }
+}
+
+/** Returns the function that locates paths: without the full parser if the text is plain. */
+function locatorOf(text: string, file: string, env: Environment): ParsedYaml['locationOf'] {
+  const locatePlain = locatePlainYaml(text, filler(env))
   let full: ParsedYaml | null = null
-  // Locations are needed only for problems, and a valid config should not keep its whole text in memory.
-  return {
-    value,
-    problems,
-    locationOf: (path, at) => (full ??= parseWithLocations(text, file, env)).locationOf(path, at),
+  return (path, at) => {
+    const mark = locatePlain?.(path, at) ?? null
+    return mark === null ? (full ??= parseWithLocations(text, file, env)).locationOf(path, at) : { file, ...mark }
   }
 }
 

@@ -3,7 +3,7 @@ import { AT } from './layout.ts'
 import type { RequestRecord } from './record.ts'
 import { createNames, idOf, PREFIX_LENGTH } from './record-id.ts'
 import type { RecorderMemory } from './recorder.ts'
-import { createRing, hasForgotten, readRing, ringUse } from './ring.ts'
+import { createRing, hasForgotten, readRing, ringEnd, ringUse } from './ring.ts'
 import { frameOf } from './segment.ts'
 
 /** The memory of each worker in bytes. */
@@ -94,7 +94,8 @@ export class RecordStore {
 
   /** The current positions, for a reader that wants only later records. */
   positions(): ReadonlyMap<SharedArrayBuffer, number> {
-    return this.since(null).positions
+    const rings = this.#everySource().flatMap(({ memory }) => [memory.passed, memory.notable])
+    return new Map(rings.map((ring) => [ring, ringEnd(ring)]))
   }
 
   /** The time since which no record was overwritten. */

@@ -139,6 +139,11 @@ function cut(copy: Buffer, dead: number): Buffer[] {
   return entries
 }
 
+/** The position behind the newest entry. */
+export function ringEnd(memory: SharedArrayBuffer): number {
+  return Atomics.load(new Int32Array(memory, 0, 2), HEAD)
+}
+
 /** Whether entries were overwritten. */
 export function hasForgotten(memory: SharedArrayBuffer): boolean {
   return Atomics.load(new Int32Array(memory, 0, 2), TAIL) !== 0

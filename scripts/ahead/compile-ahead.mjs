@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRecentEnough, pinnedNode } from '../packages/gateway/bin/runtime.mjs'
+import { isRecentEnough, pinnedNode } from '../../packages/gateway/bin/runtime.mjs'
 
 const require = createRequire(import.meta.url)
 const backend = { host: '127.0.0.1:9' }
