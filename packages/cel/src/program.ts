@@ -46,7 +46,7 @@ class LazyProgram implements Program {
     let run: Evaluate | undefined
     let evaluations = 0
     this.evaluate = (scope) => {
-      if (evaluations++ === INTERPRETED) run = this.evaluate = backEnd(plan, budget)
+      if (evaluations <= INTERPRETED && evaluations++ === INTERPRETED) run = this.evaluate = backEnd(plan, budget)
       run ??= interpret(plan, budget)
       return run(scope)
     }
