@@ -12,13 +12,13 @@ export {
 } from './fields/cookies.ts'
 export { Deadline, Deadlines } from './runtime/deadlines.ts'
 export { decodedBody } from './body/decoded-body.ts'
+export { plainAddress } from './exchange/connection-info.ts'
 export {
   type BytesEdit,
   type ConnectionInfo,
   type Exchange,
   type ExchangeHandler,
   type ExchangeObserver,
-  plainAddress,
   type RawConnection,
   type ActiveRequest,
 } from './exchange/exchange.ts'

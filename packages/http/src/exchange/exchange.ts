@@ -1,9 +1,7 @@
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import type { Sink, Source } from '../body/body.ts'
 import type { HeaderBlock } from '../fields/header-block.ts'
-import { type ClientCertificate, readClientCertificate } from './client-certificate.ts'
+import type { ClientCertificate } from './client-certificate.ts'
 import type { Endpoint } from '../socket/proxy-protocol.ts'
 
 /** The peer of a connection and how it connected. Constant for the life of the connection. */
@@ -30,68 +28,6 @@ export interface ConnectionInfo {
   principal(): string
   /** The verified client certificate; undefined without a certificate. */
   readonly certificate?: ClientCertificate | undefined
-}
-
-/** The addresses in a PROXY header. */
-export interface ProxiedEnds {
-  source: Endpoint | null
-  destination: Endpoint | null
-}
-
-/** `secure` is the TLS socket when TLS terminates here. */
-export function connectionInfo(
-  socket: Socket,
-  proxied: ProxiedEnds | null,
-  sni: string,
-  secure?: TLSSocket,
-  handshake = '',
-): ConnectionInfo {
-  const source = proxied?.source ?? null
-  const rawAddress = plainAddress(socket.remoteAddress ?? '')
-  const rawPort = socket.remotePort ?? 0
-  const address = source?.address ?? rawAddress
-  const port = source?.port ?? rawPort
-  let destination = proxied?.destination ?? null
-  const info: ConnectionInfo = {
-    address,
-    port,
-    rawAddress,
-    rawPort,
-    scheme: secure === undefined ? 'http' : 'https',
-    sni,
-    handshake,
-    source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
-    destination: () =>
-      (destination ??= { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 }),
-    certificate: undefined,
-    principal() {
-      return this.certificate?.principal ?? ''
-    },
-  }
-  if (secure !== undefined) readCertificateOnDemand(info, secure)
-  return info
-}
-
-/** Few callers need the certificate; connections without TLS have nothing to read. */
-function readCertificateOnDemand(info: ConnectionInfo, secure: TLSSocket): void {
-  let certificate: ClientCertificate | null | undefined
-  Object.defineProperty(info, 'certificate', {
-    enumerable: true,
-    get() {
-      if (certificate === undefined) certificate = verifiedCertificate(secure)
-      return certificate ?? undefined
-    },
-  })
-}
-
-function verifiedCertificate(secure: TLSSocket): ClientCertificate | null {
-  const shown = secure.authorized ? secure.getPeerX509Certificate() : undefined
-  return shown === undefined ? null : readClientCertificate(shown)
-}
-
-/** Converts IPv4 peers of a dual-stack socket from their IPv6 form. */
-export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
 /** One request and its response, for all protocol versions. A server connection creates it; the handler of the bind responds through it. */

@@ -50,7 +50,11 @@ export function readTarget(
 /** Returns whether the text is host[:port] only: no user, no space, a valid port. */
 export function isAuthority(text: string): boolean {
   // Clients of one gateway use the same few hosts again and again.
-  if (text === lastAuthority) return true
+  if (text === lastAuthority) {
+    // The next comparison with the same string object need not read the characters.
+    lastAuthority = text
+    return true
+  }
   if (text.length > 261) return false
   const parts = NAME.exec(text) ?? ADDRESS.exec(text)
   if (parts === null || Number(parts[1] ?? 0) > 65_535) return false

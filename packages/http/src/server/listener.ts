@@ -2,14 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { BindObserver, BindState, ConnectionRefusal } from './bind-state.ts'
 import { closeOnceQuiet } from './close-once-quiet.ts'
 import { Deadline, type Deadlines } from '../runtime/deadlines.ts'
-import {
-  connectionInfo,
-  type ConnectionInfo,
-  type Exchange,
-  type ProxiedEnds,
-  type ActiveRequest,
-  type RawStream,
-} from '../exchange/exchange.ts'
+import { connectionInfo, type ProxiedEnds } from '../exchange/connection-info.ts'
+import type { ConnectionInfo, Exchange, ActiveRequest, RawStream } from '../exchange/exchange.ts'
 import { reportFault } from '../runtime/faults.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'

@@ -1,8 +1,8 @@
 /** Returns the host of an authority for routing: lower case, no port, no IPv6 brackets, no trailing dot. */
 export function normalizeHost(authority: string): string {
   // Clients of one gateway use the same few hosts, so the last result is cached.
-  if (authority === lastAuthority) return lastHost
-  lastHost = normalize(authority)
+  if (authority !== lastAuthority) lastHost = normalize(authority)
+  // Kept even if it is equal, because the next comparison with the same string object need not read the characters.
   lastAuthority = authority
   return lastHost
 }

@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv4 } from 'node:net'
-import { type ConnectionInfo, plainAddress } from '../../exchange/exchange.ts'
+import { plainAddress } from '../../exchange/connection-info.ts'
+import type { ConnectionInfo } from '../../exchange/exchange.ts'
 import type { Deadlines } from '../../runtime/deadlines.ts'
 import { reportFault } from '../../runtime/faults.ts'
 import { literalLookup } from '../../socket/literal-lookup.ts'

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { createAuthority } from '../../../gateway/src/testing/certificates.ts'
-import { connectionInfo } from './exchange.ts'
+import { connectionInfo } from './connection-info.ts'
 
 async function usePair(t: TestContext): Promise<{ accepted: Socket; client: Socket; port: number }> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -73,4 +75,16 @@ test('a client of TLS is known by the certificate that it has shown, if it has s
     assert.equal(info.certificate?.principal ?? '', principal)
     assert.equal(info.certificate, info.certificate)
   }
+})
+
+test('all connections have one shape, whether they use TLS or not', async (t) => {
+  const { accepted, client } = await usePair(t)
+  const plain = connectionInfo(accepted, null, '')
+  const secure = connectionInfo(client, null, 'a.test', accepted as TLSSocket)
+  // The syntax is parsed at the first call.
+  setFlagsFromString('--allow-natives-syntax')
+  const haveOneShape = runInNewContext('(a, b) => %HaveSameMap(a, b)') as (a: object, b: object) => boolean
+  assert.equal(haveOneShape(plain, secure), true)
+  setFlagsFromString('--no-allow-natives-syntax')
+  assert.equal(haveOneShape(secure, connectionInfo(client, null, 'b.test', accepted as TLSSocket)), true)
 })
