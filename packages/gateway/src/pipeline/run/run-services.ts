@@ -1,4 +1,4 @@
-import type { ConnectionInfo, Hops } from '@portico/http'
+import type { ConnectionInfo, Hops, Sink } from '@portico/http'
 import type { BackendCallServices } from '../call/backend-call.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
 import type { RequestTelemetry, TelemetryParts } from '../../telemetry/request-telemetry.ts'
@@ -38,6 +38,19 @@ export type RunTelemetry = RequestTelemetry<RequestContext, AnsweredRequest, Raw
 
 export type RunTelemetryParts = TelemetryParts<RequestContext, AnsweredRequest, RawRun, ConnectionInfo>
 
+/** The ledger of model calls, as running a request needs it. */
+export interface RequestLedger {
+  /** Returns a sink for the response, which calls `ending` before the client can take the response for complete. */
+  watchEnd(sink: Sink, length: number, rx: RequestContext, ending: () => void): WatchedSink
+  /** Settles the budgets of a request and keeps its entry; called once. */
+  charge(rx: RequestContext): void
+}
+
+export interface WatchedSink extends Sink {
+  /** Called when the request is over. */
+  close(): void
+}
+
 /** The services of the worker that running a request needs. */
 export interface RunServices extends BackendCallServices {
   random: () => number
@@ -45,5 +58,7 @@ export interface RunServices extends BackendCallServices {
   httpDate: () => string
   hops: Hops
   telemetry: RunTelemetry
+  /** Null without `config.ledger`. */
+  ledger: RequestLedger | null
   shapeKeepalive: ShapeKeepalive
 }
