@@ -1,7 +1,7 @@
 import { Deadline, type Deadlines, type HeaderBlock, type Sink, type Source } from '@portico/http'
 
 /** The owner of a response whose end waits for something. */
-interface EndOwner {
+export interface EndOwner {
   /** Whether the last record of a stream has come, so that nothing but the end of the body follows. */
   readonly isEnding: boolean
   /** Called once, before the last bytes are sent. */

@@ -6,7 +6,7 @@ import type { Settlement } from '../stores/budgets/settlement.ts'
 import { entryOf, type LedgerRequest } from './entry.ts'
 import { journalLine } from './entry-lines.ts'
 import type { WorkerJournal } from './journal.ts'
-import { LastBytes } from './last-bytes.ts'
+import { type EndOwner, LastBytes } from './last-bytes.ts'
 
 /** The recorder knows the identity of requests and clients, so that entries and records have the same. */
 export interface Identities<Request> {
@@ -57,14 +57,8 @@ export class LedgerFeed<Request extends ChargedRequest> {
     return this.#parts.journal?.control ?? null
   }
 
-  /** Returns a sink for the response of `rx`, which calls `ending` before the client can take it for complete. */
-  watchEnd(sink: Sink, length: number, rx: Request, ending: () => void): LastBytes {
-    const owner = {
-      ending,
-      get isEnding() {
-        return rx.llm?.isEnding === true
-      },
-    }
+  /** Returns a sink for a response, which tells `owner` before the client can take the response for complete. */
+  watchEnd(sink: Sink, length: number, owner: EndOwner): LastBytes {
     return new LastBytes(sink, length, owner, this.#parts.deadlines)
   }
 

@@ -91,14 +91,14 @@ export async function useKills(t: TestContext, { workers, stores = {} }: KillOpt
     async kill({ calls, atOnce = 20 }: { calls: number; atOnce?: number }): Promise<void> {
       const victim = await start()
       const [before, port] = [complete.length, victim.port()]
-      const state = { left: calls, isDead: false }
+      const { child } = victim
+      let left = calls
       const work = async (): Promise<void> => {
-        while (state.left-- > 0 && !state.isDead) await call(port)
+        while (left-- > 0 && !child.killed) await call(port)
       }
       const all = Promise.all(Array.from({ length: atOnce }, work))
       await until(() => complete.length >= before + calls / 2)
-      victim.child.kill('SIGKILL')
-      state.isDead = true
+      child.kill('SIGKILL')
       await Promise.all([all, victim.ended])
     },
     /** Starts the gateway, which delivers what killed gateways have left, and stops it. */

@@ -40,10 +40,17 @@ export type RunTelemetryParts = TelemetryParts<RequestContext, AnsweredRequest, 
 
 /** The ledger of model calls, as running a request needs it. */
 export interface RequestLedger {
-  /** Returns a sink for the response, which calls `ending` before the client can take the response for complete. */
-  watchEnd(sink: Sink, length: number, rx: RequestContext, ending: () => void): WatchedSink
+  /** Returns a sink for the response, which tells `owner` before the client can take the response for complete. */
+  watchEnd(sink: Sink, length: number, owner: ResponseOwner): WatchedSink
   /** Settles the budgets of a request and keeps its entry; called once. */
   charge(rx: RequestContext): void
+}
+
+interface ResponseOwner {
+  /** Whether the last record of a stream has come, so that nothing but the end of the body follows. */
+  readonly isEnding: boolean
+  /** Called once, before the last bytes are sent. */
+  ending(): void
 }
 
 export interface WatchedSink extends Sink {

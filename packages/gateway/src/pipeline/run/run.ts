@@ -353,7 +353,15 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   #watchEnd(ledger: RequestLedger, sink: Sink, length: number): Sink {
-    return (this.#watchedSink = ledger.watchEnd(sink, length, this.rx, () => this.#charge()))
+    return (this.#watchedSink = ledger.watchEnd(sink, length, this))
+  }
+
+  get isEnding(): boolean {
+    return this.rx.llm !== null && this.rx.llm.isEnding
+  }
+
+  ending(): void {
+    this.#charge()
   }
 
   /** Charges the request before the client can take its response for complete, so that a killed process loses no cost. */

@@ -27,7 +27,7 @@ interface SettlingJournals {
 /**
  * Keeps the amounts that budgets have spent in a file, so that a restart does not begin them anew. The file is written
  * every second, if something was spent, and when the gateway ends. Calls that were under way when a process was killed are
- * not in the file.
+ * not in the file. With a ledger, costs of the last second are in its journals, and are added at the next start.
  */
 export class BudgetJournal {
   readonly #file: string
@@ -43,6 +43,9 @@ export class BudgetJournal {
   #written = ''
   /** Copies of tables that workers change all the time. */
   readonly #copies = new Map<string, SharedArrayBuffer>()
+  /** The turns of workers at the last save. */
+  #turns: readonly (number | null)[] = []
+  #needsCopies = false
   #timer: NodeJS.Timeout | null = null
   #warnedAt = -Infinity
 
@@ -137,9 +140,17 @@ export class BudgetJournal {
   #read(tables: TableSet, controls: readonly JournalControl[]): number[] | null {
     const own = [...tables].filter(([id]) => isBudgetTable(id))
     const before = controls.map(({ turn }) => turn)
-    let read = own.map(([id, buffer]) => [id, this.#saveTable(id, buffer)] as const)
+    const isQuiet = (turns: readonly (number | null)[]): boolean =>
+      controls.every(({ turn }, index) => turn !== null && turn === turns[index])
+    // A copy costs less than a read that has to be repeated.
+    if (isQuiet(this.#turns)) this.#needsCopies = false
+    let read: (readonly [string, SavedTable])[] = []
     let lines = controls.map(({ settled }) => settled)
-    if (controls.some(({ turn }, index) => turn === null || turn !== before[index])) {
+    if (!this.#needsCopies) {
+      read = own.map(([id, buffer]) => [id, this.#saveTable(id, buffer)] as const)
+      this.#needsCopies = !isQuiet(before)
+    }
+    if (this.#needsCopies) {
       try {
         if (!controls.map((control) => control.pause()).every(Boolean)) return null
         lines = controls.map(({ settled }) => settled)
@@ -149,6 +160,7 @@ export class BudgetJournal {
       }
       read = own.map(([id, buffer]) => [id, this.#saveTable(id, this.#copyOf(id, buffer))] as const)
     }
+    this.#turns = before
     for (const [id, saved] of read) this.#saved.set(id, saved)
     return lines
   }
