@@ -41,7 +41,7 @@ describe('the lines of a journal', () => {
     }
   })
 
-  test('of older versions get the fields that they lack', () => {
+  test('get the fields that older versions did not write', () => {
     const { cache: _cache, savedNanoDollars: _saved, ...older } = entryOf('a')
     assert.deepEqual(readLines(`\n[${JSON.stringify(older)}]\n`).entries, [entryOf('a')])
   })

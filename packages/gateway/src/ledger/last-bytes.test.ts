@@ -26,7 +26,7 @@ function useLastBytes(t: TestContext, length: number) {
 }
 
 describe('the last bytes of a response', () => {
-  test('of known length wait for the end, whichever read brings it', (t) => {
+  test('wait for the end of a body of known length, whichever read brings it', (t) => {
     const { calls, bytes } = useLastBytes(t, 6)
     const chunk = Buffer.from('def')
     bytes.write(Buffer.from('abc'))
@@ -39,7 +39,7 @@ describe('the last bytes of a response', () => {
     assert.deepEqual(calls, ['abc', 'flush', 'flush', 'ending', 'def', 'end'])
   })
 
-  test('of a stream are those from its last record on', (t) => {
+  test('begin with the last record of a stream', (t) => {
     const { calls, state, bytes } = useLastBytes(t, -1)
     bytes.write(Buffer.from('token'))
     bytes.flush()
@@ -51,7 +51,7 @@ describe('the last bytes of a response', () => {
     assert.deepEqual(calls, ['token', 'flush', 'flush', 'ending', 'finish', '[DONE]', 'end'])
   })
 
-  test('of a stream that stays open are sent after a moment', async (t) => {
+  test('are sent after a moment when a stream stays open', async (t) => {
     const { calls, state, bytes } = useLastBytes(t, -1)
     state.isEnding = true
     bytes.write(Buffer.from('[DONE]'))
