@@ -15,10 +15,11 @@ describe('an answer from the cache', () => {
     let flush = (): void => {}
     const { chat, gateway, line, config } = await setUp(t, {
       options: {
-        ledger: (recorder) => {
-          const feed = new LedgerFeed<RequestContext>(recorder, ({ entries: text }) =>
-            entries.push(...(JSON.parse(text) as LedgerEntry[])),
-          )
+        ledger: (recorder, deadlines) => {
+          const feed = new LedgerFeed<RequestContext>(recorder, {
+            ...{ deadlines, journal: null },
+            post: ({ entries: text }) => entries.push(...(JSON.parse(text) as LedgerEntry[])),
+          })
           flush = () => feed.flush()
           return feed
         },

@@ -6,7 +6,7 @@ import type { StreamPort } from '../pipeline/run/serve-tunnel.ts'
 import type { BindState, HandshakePasses } from '@portico/http/server'
 import type { Judge } from '../pipeline/policy/authorization.ts'
 import type { CompiledListener } from '../pipeline/compiled/compiled.ts'
-import type { RunTelemetry } from '../pipeline/run/run-services.ts'
+import type { RequestLedger, RunTelemetry } from '../pipeline/run/run-services.ts'
 import type { ShapeKeepalive } from '../pipeline/run/shape-keepalive.ts'
 import type { ProxyIdentity } from '../pipeline/context/proxy-identity.ts'
 import type { Containment } from '../pipeline/compiled/containment.ts'
@@ -25,6 +25,8 @@ export interface BindServices {
   hops: Hops
   handshakes: HandshakePasses
   shapeKeepalive: ShapeKeepalive
+  /** The ledger of model calls; null without `config.ledger`. */
+  ledger: RequestLedger | null
   log: Logger
   ticketSecret: Buffer
   counters: SharedCounters

@@ -169,6 +169,7 @@ function requestServices(services: BindServices, telemetry: RunTelemetry): RunSe
     shapeKeepalive: services.shapeKeepalive,
     bug: bugReport(services.log),
     telemetry,
+    ledger: services.ledger,
   }
 }
 

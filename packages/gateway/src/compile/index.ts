@@ -33,7 +33,7 @@ import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
 import type { Seal } from '../state/seal.ts'
-import type { BudgetStore } from '../stores/budgets/budget-store.ts'
+import type { BudgetStore, SettlingGate } from '../stores/budgets/budget-store.ts'
 import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
 import { formatHostPort } from '@portico/http/client'
 
@@ -59,6 +59,8 @@ export type CompileServices = BackendServices &
   > & {
     /** Budgets that several gateways share; null when the config has no store for them. */
     budgets: BudgetStore | null
+    /** Lets reservations in shared memory wait while amounts are saved. */
+    settling?: SettlingGate | null
   }
 
 /** A compiled config. Routes that a change does not affect are the same objects as in the previous generation. */

@@ -19,7 +19,6 @@ export interface TelemetryServices extends ExportServices, ScopeServices, TraceS
   recorder: RunTelemetryParts['recorder']
   callTimer: RunTelemetryParts['callTimer']
   countActive: RunTelemetryParts['countActive']
-  ledger: RunTelemetryParts['ledger']
   tracer: Tracer
   containment: Containment
 }
@@ -41,7 +40,6 @@ export function compileTelemetry(
     recorder: services.recorder,
     callTimer: services.callTimer,
     countActive: services.countActive,
-    ledger: services.ledger,
     edit,
     exportLog: makeOptional(containment, exported, (config) => otlpLog(config, env, services)),
     scopes: isScopeRead ? createScopes(services) : null,

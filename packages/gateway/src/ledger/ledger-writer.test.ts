@@ -22,6 +22,7 @@ function useFolder(t: TestContext): string {
 function createWriter(folder: string, maxBytes = 1_000_000, { retentionDays = 1_000, rollupDays = 1_000 } = {}) {
   const state = { isDown: false, now: Date.UTC(2026, 1, 1) }
   const events: WriterEvent[] = []
+  const recovered: string[] = []
   const writer = new LedgerWriter({
     open: () => {
       const store = new SqliteStore(join(folder, 'ledger.db'))
@@ -41,8 +42,9 @@ function createWriter(folder: string, maxBytes = 1_000_000, { retentionDays = 1_
     rollupRetentionMs: rollupDays * 86_400_000,
     now: () => state.now,
     report: (event) => events.push(event),
+    recovered: (file) => recovered.push(file),
   })
-  return { writer, state, events }
+  return { writer, state, events, recovered }
 }
 
 const batchOf = (...entries: LedgerEntry[]): string => JSON.stringify(entries)

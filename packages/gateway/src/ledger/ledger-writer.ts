@@ -1,4 +1,6 @@
 import type { LedgerEntry, LedgerStore, UsageQuery, UsageResult } from '../stores/store.ts'
+import { deliverEntries, readEntryFile } from './entry-file.ts'
+import { MOST_JOURNAL_BYTES } from './journal-files.ts'
 import type { Spool } from './spool.ts'
 
 /** Counts entries by outcome. An entry that was spooled counts again when it is stored. */
@@ -25,6 +27,8 @@ interface WriterParts {
   /** Milliseconds since 1970. */
   now(): number
   report(event: WriterEvent): void
+  /** Called when all entries of a journal are stored. */
+  recovered(file: string): void
 }
 
 /**
@@ -40,6 +44,8 @@ export class LedgerWriter {
   #problem: string | null = null
   #reportedAt = -Infinity
   #droppedAt = -Infinity
+  /** Journals of workers that have ended, which are not stored yet. */
+  readonly #journals: string[] = []
   readonly counts: EntryCounts = { stored: 0, spooled: 0, dropped: 0 }
 
   constructor(parts: WriterParts) {
@@ -61,6 +67,12 @@ export class LedgerWriter {
     else this.#drop(entries.length, 'the spool is full')
   }
 
+  /** Stores the entries of a journal whose worker has ended, as soon as the store works. */
+  async recover(file: string): Promise<void> {
+    this.#journals.push(file)
+    await this.maintain()
+  }
+
   /** Why the store cannot be used; null while it works. */
   get problem(): string | null {
     return this.#problem
@@ -75,6 +87,7 @@ export class LedgerWriter {
     if (store === null) return
     try {
       if (!spool.isEmpty) await this.#deliverSpool(store)
+      while (this.#journals.length > 0) await this.#deliverJournal(store)
       await store.removeBefore(now - retentionMs, MOST_REMOVED)
       await store.removeSumsBefore(now - Math.max(retentionMs, rollupRetentionMs), MOST_REMOVED)
       if (this.#problem !== null) this.#report('info', 'ledger store works again')
@@ -93,7 +106,7 @@ export class LedgerWriter {
 
   async close(): Promise<void> {
     const { spool } = this.#parts
-    if (!spool.isEmpty) await this.maintain()
+    if (!spool.isEmpty || this.#journals.length > 0) await this.maintain()
     await this.#opening
     if (spool.isVolatile) this.#report('error', 'ledger entries are lost, neither store nor spool could be written')
     await this.#store?.close()
@@ -119,18 +132,37 @@ export class LedgerWriter {
 
   async #deliverSpool(store: LedgerStore): Promise<void> {
     const before = this.counts.stored
-    await this.#parts.spool.drain(
-      async (batch) => {
-        this.counts.stored += await store.add(JSON.parse(batch) as LedgerEntry[])
-      },
-      () => this.#report('error', 'ledger spool has an unfinished line, which is skipped'),
-    )
+    const unreadable = await this.#parts.spool.drain((entries) => this.#addAll(store, entries))
+    if (unreadable > 0) this.#report('error', 'ledger spool has an unfinished line, which is skipped')
     this.#report('info', 'ledger spool delivered', { entries: this.counts.stored - before })
+  }
+
+  /** A journal stays until all of its entries are stored. A file that cannot be read stays, too. */
+  async #deliverJournal(store: LedgerStore): Promise<void> {
+    const [file = ''] = this.#journals
+    const before = this.counts.stored
+    let text: string
+    try {
+      text = readEntryFile(file, MOST_JOURNAL_BYTES)
+    } catch (error) {
+      this.#journals.shift()
+      return this.#report('error', 'ledger journal cannot be read', { file, error: messageOf(error) })
+    }
+    const unreadable = await deliverEntries(text, (entries) => this.#addAll(store, entries))
+    this.#journals.shift()
+    const entries = this.counts.stored - before
+    if (unreadable > 0) this.#report('info', 'ledger journal has an unfinished line, which is skipped', { file })
+    if (entries > 0) this.#report('info', 'ledger journal delivered', { file, entries })
+    this.#parts.recovered(file)
+  }
+
+  async #addAll(store: LedgerStore, entries: readonly LedgerEntry[]): Promise<void> {
+    this.counts.stored += await store.add(entries)
   }
 
   /** Closes the store, so that `maintain` opens it again. The same failure is reported once a minute. */
   async #failed(error: unknown): Promise<void> {
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = messageOf(error)
     const isKnown = problem === this.#problem && this.#parts.now() - this.#reportedAt < REPORT_MS
     this.#problem = problem
     if (!isKnown) {
@@ -157,6 +189,10 @@ export class LedgerWriter {
   #report(level: WriterEvent['level'], message: string, fields: WriterEvent['fields'] = {}): void {
     this.#parts.report({ level, message, fields })
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Old entries are removed in portions, so that new ones do not wait long. */

@@ -62,10 +62,11 @@ describe('the ledger', () => {
     const entries: LedgerEntry[] = []
     let flush = (): void => {}
     const gateway = await useGateway(t, routesTo(origin), {
-      ledger: (recorder) => {
-        const feed = new LedgerFeed<RequestContext>(recorder, ({ entries: text }) =>
-          entries.push(...(JSON.parse(text) as LedgerEntry[])),
-        )
+      ledger: (recorder, deadlines) => {
+        const feed = new LedgerFeed<RequestContext>(recorder, {
+          ...{ deadlines, journal: null },
+          post: ({ entries: text }) => entries.push(...(JSON.parse(text) as LedgerEntry[])),
+        })
         flush = () => feed.flush()
         return feed
       },
@@ -174,14 +175,17 @@ describe('the ledger', () => {
     const log = { info() {}, error: (message: string) => errors.push(message) } as unknown as Logger
     const collector = new Collector()
     const ledger = new Ledger(
-      { folder: join(obstacle, 'state'), retentionMs: 1e13, rollupRetentionMs: 1e13, postgres: null },
+      {
+        ...{ folder: join(obstacle, 'state'), instance: '0'.repeat(16), settle: null },
+        ...{ retentionMs: 1e13, rollupRetentionMs: 1e13, postgres: null },
+      },
       collector,
       log,
     )
     t.after(() => ledger.close())
-    ledger.add(JSON.stringify([entryOf('a'), entryOf('b')]))
+    ledger.add(JSON.stringify([entryOf('a'), entryOf('b')]), { worker: 1, batch: 1 })
     await eventually('the writer has died', () => errors.includes('ledger writer died'))
-    ledger.add(JSON.stringify([entryOf('b'), entryOf('c')]))
+    ledger.add(JSON.stringify([entryOf('b'), entryOf('c')]), { worker: 1, batch: 2 })
     rmSync(obstacle)
     await eventually('all entries are stored', async () => {
       const result = await ledger.usage({ by: [], since: 0, until: Number.MAX_SAFE_INTEGER })

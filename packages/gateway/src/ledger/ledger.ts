@@ -3,11 +3,29 @@ import type { UsageQuery, UsageResult } from '../stores/store.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { EntryCounts } from './ledger-writer.ts'
+import { JournalControl } from './journal-control.ts'
+import { journalKey } from './journal-files.ts'
+import { JournalRecovery } from './journal-recovery.ts'
+import type { DeadJournal } from './dead-journals.ts'
+import type { RedisSettlement } from '../stores/budgets/settlement.ts'
+import type { JournalSettings, LedgerMessage } from './worker-messages.ts'
 import type { FromWriter, ToWriter, WriterSettings, WriterState } from './writer-messages.ts'
 
 /** The state of the store: `problem` is null while it works. */
 interface LedgerState {
   readonly problem: string | null
+}
+
+/** A batch that the writer has not stored or spooled yet; `batch` is its number in the worker. */
+interface UnconfirmedBatch {
+  readonly entries: string
+  readonly worker: number
+  readonly batch: number
+}
+
+interface LedgerSettings extends WriterSettings, JournalSettings {
+  /** Settles calls of journals in the server of budgets; null without such a server. */
+  readonly settle: ((calls: readonly RedisSettlement[]) => Promise<void>) | null
 }
 
 type UsageAnswer = (FromWriter & { type: 'usage' })['result']
@@ -18,10 +36,11 @@ type UsageAnswer = (FromWriter & { type: 'usage' })['result']
  */
 export class Ledger {
   readonly #settings: WriterSettings
+  readonly #instance: string
   readonly #log: Logger
   /** Null from the death of a writer to the start of the next one. */
   #writer: Worker | null
-  readonly #unconfirmed = new Map<number, string>()
+  readonly #unconfirmed = new Map<number, UnconfirmedBatch>()
   #unconfirmedLength = 0
   #serial = 0
   readonly #asked = new Map<number, (answer: UsageAnswer) => void>()
@@ -32,10 +51,19 @@ export class Ledger {
   #problem: string | null = null
   #closing: (() => void) | null = null
   #reportedAt = -Infinity
+  readonly #recovery: JournalRecovery
+  /** The journals of living workers by the number of the worker. */
+  readonly #controls = new Map<number, JournalControl>()
 
-  constructor(settings: WriterSettings, collector: Collector, log: Logger) {
-    this.#settings = settings
+  constructor(settings: LedgerSettings, collector: Collector, log: Logger) {
+    const { instance, settle, ...writer } = settings
+    this.#settings = writer
+    this.#instance = instance
     this.#log = log
+    const { folder } = writer
+    const store = (file: string): void => this.#post({ type: 'recover', file })
+    this.#recovery = new JournalRecovery({ settings: { folder, instance }, log, store, settle, now: Date.now })
+    this.#recovery.lock()
     this.#writer = this.#start()
     collector.provide('ledger_store_up', [], () => (this.#problem === null ? 1 : 0))
     for (const outcome of OUTCOMES) {
@@ -47,14 +75,46 @@ export class Ledger {
     return { problem: this.#problem }
   }
 
+  /** Returns the journals of dead processes, for `recover`. */
+  deadJournals(): readonly DeadJournal[] {
+    return this.#recovery.claim()
+  }
+
+  /** Stores the entries of journals, and removes them then; `isSaved` says whether budgets have their costs. */
+  recover(journals: readonly DeadJournal[], isSaved: () => boolean): void {
+    this.#recovery.recover(journals, isSaved)
+  }
+
+  /** The journals of workers by their names in the file of budgets. */
+  get journals(): ReadonlyMap<string, JournalControl> {
+    const instance = this.#instance
+    return new Map([...this.#controls].map(([worker, control]) => [journalKey({ instance, worker }), control]))
+  }
+
+  /** Called when the file of budgets has the costs of more calls. */
+  budgetsSaved(): void {
+    this.#recovery.tidy()
+  }
+
+  /** Takes a message of a worker. */
+  receive(worker: number, message: LedgerMessage): void {
+    if (message.type === 'ledger') this.add(message.entries, { worker, batch: message.batch })
+    else this.#controls.set(worker, new JournalControl(message.control))
+  }
+
+  workerEnded(worker: number): void {
+    const control = this.#controls.get(worker)
+    if (control !== undefined) this.#recovery.workerEnded(worker, control)
+  }
+
   /** Takes a batch of a worker, the JSON text of its entries. */
-  add(entries: string): void {
+  add(entries: string, from: Pick<UnconfirmedBatch, 'worker' | 'batch'>): void {
     if (this.#unconfirmedLength + entries.length > MOST_UNCONFIRMED) {
       this.#earlier.dropped += (JSON.parse(entries) as unknown[]).length
       return this.#reportDropped()
     }
     const serial = this.#serial++
-    this.#unconfirmed.set(serial, entries)
+    this.#unconfirmed.set(serial, { entries, ...from })
     this.#unconfirmedLength += entries.length
     this.#post({ type: 'add', serial, entries })
   }
@@ -78,6 +138,7 @@ export class Ledger {
       setTimeout(resolve, CLOSE_MS).unref()
     })
     await this.#writer?.terminate()
+    this.#recovery.close()
   }
 
   /** Logged at most once a minute; the metric has every entry. */
@@ -104,9 +165,10 @@ export class Ledger {
     switch (message.type) {
       case 'added':
         this.#setState(message)
-        this.#unconfirmedLength -= this.#unconfirmed.get(message.serial)?.length ?? 0
-        this.#unconfirmed.delete(message.serial)
-        return
+        return this.#confirm(message.serial)
+      case 'recovered':
+        this.#setState(message)
+        return this.#recovery.stored(message.file)
       case 'maintained':
         return this.#setState(message)
       case 'usage':
@@ -116,6 +178,16 @@ export class Ledger {
       case 'event':
         return this.#log[message.event.level](message.event.message, message.event.fields)
     }
+  }
+
+  #confirm(serial: number): void {
+    const confirmed = this.#unconfirmed.get(serial)
+    if (confirmed === undefined) return
+    const { entries, worker, batch } = confirmed
+    this.#unconfirmedLength -= entries.length
+    this.#unconfirmed.delete(serial)
+    const control = this.#controls.get(worker)
+    if (control !== undefined) control.confirmed = batch
   }
 
   #setState({ counts, problem }: WriterState): void {
@@ -137,7 +209,8 @@ export class Ledger {
   #restart(): void {
     if (this.#closing !== null) return
     this.#writer = this.#start()
-    for (const [serial, entries] of this.#unconfirmed) this.#post({ type: 'add', serial, entries })
+    for (const [serial, { entries }] of this.#unconfirmed) this.#post({ type: 'add', serial, entries })
+    this.#recovery.storeAgain()
   }
 
   #post(message: ToWriter): void {

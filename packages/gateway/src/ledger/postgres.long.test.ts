@@ -34,6 +34,7 @@ function useWriter(t: TestContext, settings: PostgresSettings, folder = useFolde
     spool: new Spool(join(folder, 'ledger.spool'), 64e6),
     ...{ retentionMs: 1e13, rollupRetentionMs: 1e13, now: Date.now },
     report: (event) => events.push(event),
+    recovered() {},
   })
   /** Waits until the store is open and the spool is delivered. */
   const open = async (): Promise<void> => {

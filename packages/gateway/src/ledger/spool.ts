@@ -1,4 +1,6 @@
 import * as fs from 'node:fs'
+import type { LedgerEntry } from '../stores/store.ts'
+import { deliverEntries, readEntryFile } from './entry-file.ts'
 
 /**
  * Keeps batches that the store did not take, in a file. While the file cannot be written either, batches are kept in
@@ -37,22 +39,20 @@ export class Spool {
     return true
   }
 
-  /** Passes all batches to `deliver`. They are removed once it has taken all; a line that is no JSON is passed to `torn`. */
-  async drain(deliver: (batch: string) => Promise<void>, torn: (line: string) => void): Promise<void> {
+  /** Passes all entries to `deliver`. They are removed once it has taken all; returns the number of unreadable lines. */
+  async drain(deliver: (entries: readonly LedgerEntry[]) => Promise<void>): Promise<number> {
+    let unreadable = 0
     if (this.#fileBytes > 0) {
-      for (const line of fs.readFileSync(this.#file, 'utf8').split('\n')) {
-        if (line === '') continue
-        if (isJson(line)) await deliver(line)
-        else torn(line)
-      }
+      unreadable = await deliverEntries(readEntryFile(this.#file, Infinity), deliver)
       fs.rmSync(this.#file, { force: true })
       this.#fileBytes = 0
     }
     for (let batch = this.#inMemory[0]; batch !== undefined; batch = this.#inMemory[0]) {
-      await deliver(batch)
+      await deliver(JSON.parse(batch) as LedgerEntry[])
       this.#inMemory.shift()
       this.#memoryBytes -= Buffer.byteLength(batch) + 2
     }
+    return unreadable
   }
 
   /** The line feed before a batch separates it from a line that a killed process did not finish. */
@@ -79,13 +79,4 @@ export class Spool {
 
 function sizeOf(file: string): number {
   return fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line)
-    return true
-  } catch {
-    return false
-  }
 }

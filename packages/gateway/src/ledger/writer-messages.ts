@@ -16,6 +16,8 @@ export type ToWriter =
   /** `entries` is the JSON text of a list; the main thread keeps it until the writer confirms `serial`. */
   | { readonly type: 'add'; readonly serial: number; readonly entries: string }
   | { readonly type: 'usage'; readonly id: number; readonly query: UsageQuery }
+  /** Stores the entries of the journal of a worker that has ended. */
+  | { readonly type: 'recover'; readonly file: string }
   /** Ends the thread after everything before it. */
   | { readonly type: 'close' }
 
@@ -28,5 +30,6 @@ export interface WriterState {
 export type FromWriter =
   | ({ readonly type: 'added'; readonly serial: number } & WriterState)
   | ({ readonly type: 'maintained' } & WriterState)
+  | ({ readonly type: 'recovered'; readonly file: string } & WriterState)
   | { readonly type: 'usage'; readonly id: number; readonly result: UsageResult | { readonly problem: string } }
   | { readonly type: 'event'; readonly event: WriterEvent }

@@ -27,6 +27,7 @@ const writer = new LedgerWriter({
   rollupRetentionMs,
   now: Date.now,
   report: (event) => post({ type: 'event', event }),
+  recovered: (file) => post({ type: 'recovered', file, counts: writer.counts, problem: writer.problem }),
 })
 
 let isMaintenanceQueued = false
@@ -67,6 +68,8 @@ function receive(message: ToWriter): void {
       // Entries do not wait for queries.
       void first.then(() => answer(message))
       return
+    case 'recover':
+      return queue(() => writer.recover(message.file))
     case 'close':
       setTimeout(() => ending.abort(), LAST_MS).unref()
       return queue(close)

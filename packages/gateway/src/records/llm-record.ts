@@ -94,6 +94,8 @@ export class LlmRecord {
   /** The finish reason; empty until the provider reports it. */
   finishReason = ''
   streaming = false
+  /** Whether the record that ends a streamed response is on its way to the client. */
+  isEnding = false
   usage: Usage = {}
   /** The usage that the provider reported for an answer that came from the cache. */
   savedUsage: Usage = {}
@@ -129,6 +131,7 @@ export class LlmRecord {
     this.responseModel = ''
     this.responseId = ''
     this.finishReason = ''
+    this.isEnding = false
     this.usage = {}
     this.savedUsage = {}
     this.isEstimated = false

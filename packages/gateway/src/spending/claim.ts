@@ -5,6 +5,7 @@ import type { Spending, SpendingBudget, SpendingCall, SpendingPart } from '../pi
 import type { SpendingRefusal } from '../pipeline/context/spending.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { BudgetDecision, BudgetReservation, BudgetStore } from '../stores/budgets/budget-store.ts'
+import type { Settlement } from '../stores/budgets/settlement.ts'
 import { spendingRefusal, unpriced } from './refusals.ts'
 import type { Renewals } from './renewals.ts'
 
@@ -131,9 +132,9 @@ class BudgetClaim implements Spending {
     this.#reservation?.renew()
   }
 
-  finish({ llm }: { readonly llm: LlmRecord | null }): void {
+  finish({ llm }: { readonly llm: LlmRecord | null }, record?: Settlement[]): void {
     for (const [shadow, decided] of this.#shadows ?? []) {
-      shadow.finish({ llm })
+      shadow.finish({ llm }, record)
       decided(null)
     }
     this.#shadows = null
@@ -149,7 +150,7 @@ class BudgetClaim implements Spending {
       if (reserved === undefined) return before + (own ?? 0)
       return before + (own ?? this.#assumed(llm, index, reserved - before))
     })
-    reservation.settle(spent)
+    reservation.settle(spent, record)
   }
 
   #open(): BudgetReservation {

@@ -37,7 +37,7 @@ export class KeptTables implements KeyedTables {
   }
 
   keyed(name: string, size: number): SharedArrayBuffer | null {
-    const id = idOf(name, size)
+    const id = tableId(name, size)
     const known = this.#next.get(id)
     if (known !== undefined) return known
     if (sizeOf(this.#next) + size > MOST_KEYS) return null
@@ -87,7 +87,7 @@ export class GivenTables implements KeyedTables {
   }
 
   keyed(name: string, size: number): SharedArrayBuffer | null {
-    return this.#tables.get(idOf(name, size)) ?? null
+    return this.#tables.get(tableId(name, size)) ?? null
   }
 
   keyTable(): SharedArrayBuffer | null {
@@ -98,7 +98,8 @@ export class GivenTables implements KeyedTables {
 /** The most keys that all limits of a config may have together. */
 export const MOST_KEYS = 4_000_000
 
-function idOf(name: string, size: number): string {
+/** Returns the id of a table in a `TableSet`. */
+export function tableId(name: string, size: number): string {
   return `${size} ${name}`
 }
 

@@ -77,6 +77,25 @@ export class PartTable {
     return { words }
   }
 
+  /**
+   * Adds an amount to a part in saved words, as `add` does in memory. `gone` is the old amount of the word when that
+   * amount belongs to a part outside the period.
+   */
+  static addSaved(
+    { words }: SavedParts,
+    { slot, part, amount }: { slot: number; part: number; amount: number },
+  ): { saved: SavedParts; gone: number } {
+    const index = FIRST + slot * WIDTH + (part % WIDTH)
+    const at = words.findIndex(([each]) => each === index)
+    const before = BigInt(words[at]?.[1] ?? '0')
+    const isOver = isOutside(before, part)
+    const kept = isOver || before === 0n ? part : periodOf(before)
+    const sum = Math.min((isOver ? 0 : amountOf(before)) + amount, MOST_AMOUNT)
+    const word = [index, String(wordOf(kept, sum))] as const
+    const saved = { words: at === -1 ? [...words, word] : words.with(at, word) }
+    return { saved, gone: isOver ? amountOf(before) : 0 }
+  }
+
   /** Writes saved words to new memory, before any thread uses the memory. */
   static restore(buffer: SharedArrayBuffer, { words }: SavedParts): void {
     const table = new PartTable(buffer)

@@ -94,10 +94,16 @@ export class SpendTable {
     }
   }
 
-  /** Adds an amount that is spent already, even beyond the limit. */
-  charge(slot: number, period: number, amount: number): void {
-    const taken = this.take(slot, period, 0, Infinity)
-    if (taken !== null) this.change(slot, taken, amount)
+  /** Adds an amount that is spent already, even beyond the limit; returns the period that it counts in. */
+  charge(slot: number, period: number, amount: number): number {
+    const taken = this.take(slot, period, 0, Infinity) ?? period
+    this.change(slot, taken, amount)
+    return taken
+  }
+
+  /** The hash of the key of a slot, a decimal text. */
+  owner(slot: number): string {
+    return String(Atomics.load(this.#words, this.#slotAt(slot)))
   }
 
   /** Opens a lease for an amount that `keep` tells; null when all leases are in use. */
@@ -198,6 +204,22 @@ export class SpendTable {
     return held
   }
 
+  /** Adds a cost to saved amounts, as `charge` does in memory. */
+  static addSaved({ salt, slots }: SavedSpending, { slot, owner, period, amount }: SavedCost): SavedSpending {
+    const at = slots.findIndex(([number]) => number === slot)
+    const [, known = owner, state = '0'] = slots[at] ?? []
+    // The slot of another key, of a table that was created anew.
+    if (known !== owner) return { salt, slots }
+    const word = BigInt(state)
+    const ahead = (periodOf(word) - period) & PERIOD_MASK
+    // The period is over.
+    if (word !== 0n && ahead > 0 && ahead <= SET_BACK) return { salt, slots }
+    const before = word !== 0n && ahead === 0 ? amountOf(word) : 0
+    const sum = Math.min(Math.max(0, before + amount), MOST_AMOUNT)
+    const saved: SavedSlot = [slot, owner, String(wordOf(period, sum))]
+    return { salt, slots: at === -1 ? [...slots, saved] : slots.with(at, saved) }
+  }
+
   /** Fills new memory with amounts that `save` returned; called before any thread uses the memory. */
   static restore(buffer: SharedArrayBuffer, { salt, slots }: SavedSpending): void {
     new Uint8Array(buffer, buffer.byteLength - SALT_BYTES, SALT_BYTES).set(Buffer.from(salt, 'hex'))
@@ -247,6 +269,14 @@ export interface SavedSpending {
 }
 
 type SavedSlot = readonly [slot: number, owner: string, state: string]
+
+/** The cost of a call in a slot. */
+interface SavedCost {
+  readonly slot: number
+  readonly owner: string
+  readonly period: number
+  readonly amount: number
+}
 
 /** A slot of a table, in the form of a save file. */
 export interface KnownSlot {

@@ -44,8 +44,6 @@ export interface TelemetryParts<Request, Answered, Connection, Malformed> {
   /** Decides which requests have spans, and begins them. */
   spans: { begin(rx: Request): void } | null
   requestIds: { begin(rx: Request): void; answering(rx: Answered): void } | null
-  /** Takes finished model calls for the ledger. */
-  ledger: { take(rx: Request): void } | null
   /** Copies bodies for records. */
   bodies: { request(rx: Request): void; response(rx: Answered): void } | null
 }
@@ -101,12 +99,11 @@ export class RequestTelemetry<
 
   /** Called once per request when everything is over. */
   finished(rx: Request): void {
-    const { scopes, recorder, ledger } = this.#parts
+    const { scopes, recorder } = this.#parts
     this.#parts.countActive(-1)
     const scope = scopes === null ? null : scopes.request(rx)
     this.#log(rx, scope)
     recorder.request(rx, scope)
-    if (ledger !== null) ledger.take(rx)
     if (rx.spans !== null) rx.spans.finish()
     if (rx.route !== null) rx.route.count(rx, scope)
     else if (rx.listener !== null) rx.listener.countUnrouted(rx, scope)

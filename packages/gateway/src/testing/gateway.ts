@@ -109,7 +109,7 @@ export interface TestGatewayOptions {
   /** Limits of the exports to an OTLP collector. */
   exportLimits?: Partial<ExportLimits>
   /** Creates the feed of the ledger. */
-  ledger?: (recorder: Recorder) => CompileServices['ledger']
+  ledger?: (recorder: Recorder, deadlines: Deadlines) => CompileServices['ledger']
   /** The timers of time limits. */
   deadlines?: Deadlines
 }
@@ -359,7 +359,7 @@ export class TestGateway {
       requestMetrics: this.#requestMetrics(),
       callTimer: createCallTimer(this.#registry, ['Primary', 'Http'], this.#exemplars),
       countActive: createActiveRequests(this.#registry),
-      ledger: options.ledger?.(this.#recorder) ?? null,
+      ledger: options.ledger?.(this.#recorder, this.#deadlines) ?? null,
       callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       rehearsed: createRehearsalMetrics(this.#registry),

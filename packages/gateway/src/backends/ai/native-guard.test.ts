@@ -325,7 +325,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeStream {
   const encoder = format.createStreamEncoder(responseContext())
   return new NativeStream(
     format.createStreamDecoder(responseContext()),
-    { requestedModel: null, observe() {}, over() {} },
+    { requestedModel: null, observe() {}, ending() {}, over() {} },
     {
       hidesUsage: false,
       awaitsContent: false,

@@ -72,10 +72,11 @@ describe('the search for a similar request', () => {
     const { say, gateway, line } = await setUpSemantic(t, {
       policies: budget,
       options: {
-        ledger: (recorder) => {
-          const feed = new LedgerFeed<RequestContext>(recorder, ({ entries: text }) =>
-            entries.push(...(JSON.parse(text) as LedgerEntry[])),
-          )
+        ledger: (recorder, deadlines) => {
+          const feed = new LedgerFeed<RequestContext>(recorder, {
+            ...{ deadlines, journal: null },
+            post: ({ entries: text }) => entries.push(...(JSON.parse(text) as LedgerEntry[])),
+          })
           flush = () => feed.flush()
           return feed
         },

@@ -1,5 +1,6 @@
 import type { ClientFormat, JsonObject, Usage } from '@portico/chat'
 import type { LlmRecord, Pricer } from '../../records/llm-record.ts'
+import type { Settlement } from '../../stores/budgets/settlement.ts'
 import type { BudgetShare } from '../../stores/budgets/budget-store.ts'
 
 /** The budgets of a request, in all of which a model call needs room. They are reserved together before it is sent. */
@@ -22,8 +23,11 @@ export interface Spending {
    * called once: with the first refusal, or with null at the end of the request.
    */
   followedBy(shadow: Spending, decided: (refusal: SpendingRefusal | null) => void): void
-  /** Replaces the reservation by what the request has cost; called once, at the end of the request. */
-  finish(rx: { readonly llm: LlmRecord | null }): void
+  /**
+   * Replaces the reservation by what the request has cost; called once, at the end of the request. `record` gets what
+   * another process needs to settle the request again.
+   */
+  finish(rx: { readonly llm: LlmRecord | null }, record?: Settlement[]): void
 }
 
 /** The budgets of one policy. The first ones are named first when several lack room. */

@@ -1,4 +1,4 @@
-import type { ConnectionInfo, Hops } from '@portico/http'
+import type { ConnectionInfo, Hops, Sink } from '@portico/http'
 import type { BackendCallServices } from '../call/backend-call.ts'
 import type { AnsweredRequest, RequestContext } from '../context/request-context.ts'
 import type { RequestTelemetry, TelemetryParts } from '../../telemetry/request-telemetry.ts'
@@ -38,6 +38,26 @@ export type RunTelemetry = RequestTelemetry<RequestContext, AnsweredRequest, Raw
 
 export type RunTelemetryParts = TelemetryParts<RequestContext, AnsweredRequest, RawRun, ConnectionInfo>
 
+/** The ledger of model calls, as running a request needs it. */
+export interface RequestLedger {
+  /** Returns a sink for the response, which tells `owner` before the client can take the response for complete. */
+  watchEnd(sink: Sink, length: number, owner: ResponseOwner): WatchedSink
+  /** Settles the budgets of a request and keeps its entry; called once. */
+  charge(rx: RequestContext): void
+}
+
+interface ResponseOwner {
+  /** Whether the last record of a stream has come, so that nothing but the end of the body follows. */
+  readonly isEnding: boolean
+  /** Called once, before the last bytes are sent. */
+  ending(): void
+}
+
+export interface WatchedSink extends Sink {
+  /** Called when the request is over. */
+  close(): void
+}
+
 /** The services of the worker that running a request needs. */
 export interface RunServices extends BackendCallServices {
   random: () => number
@@ -45,5 +65,7 @@ export interface RunServices extends BackendCallServices {
   httpDate: () => string
   hops: Hops
   telemetry: RunTelemetry
+  /** Null without `config.ledger`. */
+  ledger: RequestLedger | null
   shapeKeepalive: ShapeKeepalive
 }

@@ -1,4 +1,11 @@
-import { Deadline, type Exchange, type ExchangeObserver, type HeaderBlock, type RawConnection } from '@portico/http'
+import {
+  Deadline,
+  type Exchange,
+  type ExchangeObserver,
+  type HeaderBlock,
+  type RawConnection,
+  type Sink,
+} from '@portico/http'
 import { contained, InternalFault } from '@portico/http/faults'
 import { splice } from '@portico/http/websocket'
 import { faultOfBytes, webSocketFault } from './tunnel-faults.ts'
@@ -12,7 +19,7 @@ import { type Failure, failures, upstreamFailure } from '../context/failure.ts'
 import type { Reply } from '../context/reply.ts'
 import { type AnsweredRequest, RequestContext, type RequestRunner } from '../context/request-context.ts'
 import { answerWith, closeOpen, nameDecision } from './run-answer.ts'
-import type { RunServices } from './run-services.ts'
+import type { RequestLedger, RunServices, WatchedSink } from './run-services.ts'
 import { phaseOf, runSteps, type Stage, type StagedRequest } from './run-steps.ts'
 import { explainRoute } from './run-watch.ts'
 import { pickBackend } from '../compiled/lazy-route.ts'
@@ -37,6 +44,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   /** Whether the response head was passed to the exchange. */
   #responding = false
   #hasFaulted = false
+  /** Whether budgets and ledger have the cost of the request. */
+  #isCharged = false
+  /** The sink of the response of a model call that goes into the ledger. */
+  #watchedSink: WatchedSink | null = null
   isOver = false
   turn = 0
 
@@ -327,13 +338,41 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     telemetry.responding(rx)
     const body = rx.responseBody
     rx.trace?.responseSnapshot('final response')
-    const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
+    const { ledger } = this.#services
+    const isCharged = ledger !== null && rx.llm !== null
+    // A response without a body ends with its head.
+    if (isCharged && (body.length === 0 || hasNoBody(rx))) this.#charge()
+    const out = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
+    const sink = isCharged && !this.#isCharged ? this.#watchEnd(ledger, out, body.length) : out
     this.#responding = true
     // gRPC clients always accept trailers; other responses skip the search for a gRPC status.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)
     this.#grpcSink = new GrpcStatusSink(sink, rx)
     body.pipe(this.#grpcSink)
+  }
+
+  #watchEnd(ledger: RequestLedger, sink: Sink, length: number): Sink {
+    return (this.#watchedSink = ledger.watchEnd(sink, length, this))
+  }
+
+  get isEnding(): boolean {
+    return this.rx.llm !== null && this.rx.llm.isEnding
+  }
+
+  ending(): void {
+    this.#charge()
+  }
+
+  /** Charges the request before the client can take its response for complete, so that a killed process loses no cost. */
+  #charge(): void {
+    if (this.#isCharged) return
+    this.#isCharged = true
+    const rx = this.rx
+    rx.durationMs = this.#services.now() - rx.startedAt
+    const { ledger } = this.#services
+    if (ledger !== null && rx.llm !== null) contained('request', () => ledger.charge(rx))
+    else if (rx.spending !== null) contained('request', () => rx.spending?.finish(rx))
   }
 
   get openRoute(): string | null {
@@ -384,9 +423,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     if (this.rx.open !== null) closeOpen(this.rx, cause)
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     if (this.rx.callouts !== null) this.rx.giveUpCallouts()
-    this.rx.durationMs = this.#services.now() - this.rx.startedAt
+    if (this.#watchedSink !== null) this.#watchedSink.close()
+    if (this.#isCharged) this.rx.durationMs = this.#services.now() - this.rx.startedAt
+    else this.#charge()
     if (this.#route !== null) this.#runDone(this.#route)
-    if (this.rx.spending !== null) contained('request', () => this.rx.spending?.finish(this.rx))
     if (this.rx.keyUse !== null) contained('request', () => this.rx.keyUse?.finish(this.rx))
     if (this.rx.shadows === null) this.#tell()
     else this.rx.shadows.finish(this.rx, () => this.#tell())
@@ -405,6 +445,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
       this.#services.bug(error)
     }
   }
+}
+
+/** Whether a response has no body, whatever its source says. */
+function hasNoBody({ method, status }: RequestContext): boolean {
+  return method === 'HEAD' || status === 204 || status === 205 || status === 304
 }
 
 const ABANDONED = new Error('response not needed')

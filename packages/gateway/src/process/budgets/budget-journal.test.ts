@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
+import type { SettledLine } from '../../ledger/entry-lines.ts'
+import { JournalControl } from '../../ledger/journal-control.ts'
 import { createKeyedTable } from '../../state/keyed-budgets.ts'
 import { PartTable, partTableId } from '../../state/part-table.ts'
 import { SpendTable } from '../../state/spend-table.ts'
@@ -55,6 +57,53 @@ describe('the file of budgets', () => {
     journal.fill('100 route/budget/other/usd/Day/UTC/', other)
     assert.equal(new SpendTable(other, Math.random).save().slots.length, 0)
     journal.close(new Map([[ID, again]]))
+  })
+
+  test('gets the costs of killed processes that it does not have, once', (t) => {
+    const folder = useFolder(t)
+    const buffer = create()
+    const table = new SpendTable(buffer, Math.random)
+    const slot = slotIn(table, 'a')
+    table.charge(slot, 7, 30)
+    open(folder).close(new Map([[ID, buffer]]))
+    const settling = { journals: new Map<string, JournalControl>(), budgetsSaved() {} }
+    const costs = (line: number, amount: number, period = 7): SettledLine => ({
+      ...{ line, endedAt: 0 },
+      settlements: [{ kind: 'memory', table: ID, slot, owner: table.owner(slot), period, amount, parts: null }],
+    })
+    const dead = { file: '', key: 'dead-1', settled: [costs(1, 4), costs(2, 5), costs(3, 100, 6)] }
+    for (let restart = 0; restart < 2; restart++) {
+      const journal = open(folder)
+      assert.ok(journal.settle([dead], settling))
+      const again = create()
+      journal.fill(ID, again)
+      const restored = new SpendTable(again, Math.random)
+      assert.equal(restored.amount(slotIn(restored, 'a'), 7), 39, 'a period that is over stays as it is')
+      journal.close(new Map([[ID, again]]))
+    }
+  })
+
+  test('says which lines of journals it has, while workers go on', (t) => {
+    const folder = useFolder(t)
+    const buffer = create()
+    const table = new SpendTable(buffer, Math.random)
+    const slot = slotIn(table, 'a')
+    const control = new JournalControl()
+    let saved = 0
+    const settling = { journals: new Map([['own-1', control]]), budgetsSaved: () => void saved++ }
+    const journal = open(folder)
+    journal.settle([], settling)
+    control.enter()
+    table.charge(slot, 7, 30)
+    control.number()
+    journal.save(new Map([[ID, buffer]]))
+    assert.deepEqual([control.saved, saved], [0, 0], 'the call at hand is not finished')
+    control.leave()
+    journal.save(new Map([[ID, buffer]]))
+    assert.deepEqual([control.saved, saved], [1, 1])
+    const { journals } = JSON.parse(readFileSync(join(folder, 'budgets.json'), 'utf8')) as { journals: object }
+    assert.deepEqual(journals, { 'own-1': 1 })
+    journal.close(new Map([[ID, buffer]]))
   })
 
   test('has what was spent in each part of a rolling period', (t) => {

@@ -19,6 +19,7 @@ import type { KeysWithBudgets } from '../admin/keys-source.ts'
 import { newestRecords } from '../admin/request-source.ts'
 import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { JournalSettings } from '../../ledger/worker-messages.ts'
 import { endStart } from '../workers/start-flags.ts'
 import { GenerationHistory } from '../config/config-history.ts'
 import { KeptRecords } from '../telemetry/kept-records.ts'
@@ -30,7 +31,13 @@ import { keyFileOf, loadSessionKeys, type SessionKeys } from '../config/session-
 import { shutdown } from './shutdown.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { workerInThisThread, workerThreads } from '../workers/worker-channel.ts'
-import { postgresSettings, redisSettings, type WorkerPlan, workerSettings } from '../workers/worker-settings.ts'
+import {
+  journalSettings,
+  postgresSettings,
+  redisSettings,
+  type WorkerPlan,
+  workerSettings,
+} from '../workers/worker-settings.ts'
 import type { Ir } from '../../ir/resources.ts'
 import { ConfigVerifier } from '../verify/config-verifier.ts'
 import { Rehearsals } from '../rehearsal/rehearsals.ts'
@@ -55,10 +62,14 @@ interface ProgramParts extends EditedSource {
 /** The module that each worker thread runs. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../workers/worker.ts' : '../worker.js', import.meta.url)
 
+const settleLater = () => import('../../ledger/settle-again.ts')
+
 /** The main thread of a gateway. It keeps the process settings of the config only. */
 export class Program {
   readonly #settings: ProcessConfig
   readonly #parts: ProgramParts
+  /** The journals of the ledger, which workers write; null without `config.ledger`. */
+  readonly #journalSettings: JournalSettings | null
   readonly #writer = new LineWriter()
   readonly #logger: RootLogger
   readonly #log: Logger
@@ -92,6 +103,7 @@ export class Program {
     this.#credentials = new AdminCredentials(process.env['ADMIN_TOKEN'] ?? null, settings.admin?.tokens)
     this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
     this.#log = this.#logger.child('main')
+    this.#journalSettings = journalSettings(settings, parts.path)
     const [log, collector] = [this.#log, this.#collector]
     this.#supervisor = new Supervisor({
       workers: parts.plan.workers,
@@ -99,10 +111,11 @@ export class Program {
       log,
       mcpLog: this.#logger.child('mcp'),
       collector,
-      ledger: (entries) => this.#ledger?.add(entries),
+      ledger: () => this.#ledger,
       settings: workerSettings(settings, parts.identity, {
         logFilter: filter.text,
         isOneThread: parts.plan.isOneThread,
+        ledger: this.#journalSettings,
       }),
     })
     this.#kept = new KeptRecords(this.#supervisor.records, parts.path, log)
@@ -302,21 +315,35 @@ export class Program {
     const journal = BudgetJournal.open(folder, this.#log)
     if (typeof journal === 'string') return journal
     const { counters } = this.#supervisor
+    await this.#openLedger(journal)
     counters.fillTables((id, table) => journal.fill(id, table))
     journal.start(() => counters.tables)
     this.#journal = journal
-    await this.#openLedger(folder)
     await this.#openKeys(folder)
     return null
   }
 
-  async #openLedger(folder: string): Promise<void> {
+  /** Opens the ledger, and brings budgets up to what journals of killed processes have. */
+  async #openLedger(budgets: BudgetJournal): Promise<void> {
     const { ledger } = this.#settings
-    if (ledger === undefined) return
+    const journals = this.#journalSettings
+    if (ledger === undefined || journals === null) return
     const { Ledger } = await import('../../ledger/ledger.ts')
     const { retention: retentionMs, rollupRetention: rollupRetentionMs } = ledger
-    const settings = { folder, retentionMs, rollupRetentionMs, postgres: postgresSettings(this.#settings) }
-    this.#ledger = new Ledger(settings, this.#collector, this.#logger.child('ledger'))
+    const log = this.#logger.child('ledger')
+    const redis = redisSettings(this.#settings)
+    const opened = new Ledger(
+      {
+        ...{ ...journals, retentionMs, rollupRetentionMs, postgres: postgresSettings(this.#settings) },
+        settle: redis === null ? null : async (calls) => (await settleLater()).settleAgain(calls, redis, log),
+      },
+      this.#collector,
+      log,
+    )
+    const dead = opened.deadJournals()
+    const isSaved = budgets.settle(dead, opened)
+    opened.recover(dead, () => isSaved)
+    this.#ledger = opened
   }
 
   /** Opens the store of keys. The gateway also starts when that fails: the keys of the store are refused then. */
@@ -365,6 +392,7 @@ export class Program {
     this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
+    this.#journal?.save(this.#supervisor.counters.tables)
     await Promise.all([this.#ledger?.close(), this.#keys?.close(), this.#keysSource?.close()])
     this.#journal?.close(this.#supervisor.counters.tables)
     this.#log.info('stopped')

@@ -2,7 +2,7 @@ import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command
 import type { IrChange } from '../../ir/change.ts'
 import type { IrText } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
-import type { LedgerBatch } from '../../ledger/ledger-feed.ts'
+import type { LedgerMessage, JournalSettings } from '../../ledger/worker-messages.ts'
 import type { HubFromWorker, HubToWorker } from '../../mcp/hub/hub-messages.ts'
 import type { MeshState, MeshTrust } from '../../mesh/received-identity.ts'
 import type { ConnectionDefaults, EndpointsChange, LookupFamily, NamedState } from '@portico/http/client'
@@ -41,8 +41,8 @@ export interface WorkerSettings {
   instance: string
   /** Lets a TLS session of one worker be resumed on another. */
   ticketSecret: Uint8Array
-  /** Whether the config has a ledger of model calls. */
-  hasLedger: boolean
+  /** The journals of the ledger, which workers write; null without `config.ledger`. */
+  ledger: JournalSettings | null
   /** The server of budgets that gateways share; null without `config.stores.redis`. */
   redis: RedisSettings | null
   /** Several workers share each port. */
@@ -105,5 +105,5 @@ export type FromWorker =
   | { type: 'counted'; id: number; open: ReadonlyMap<string, number> }
   | { type: 'cached'; id: number; answer: CacheCommandAnswer }
   | { type: 'mcp'; message: HubFromWorker }
-  | LedgerBatch
+  | LedgerMessage
   | TraceFromWorker

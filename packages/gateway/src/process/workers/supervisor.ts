@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CacheCommandAnswer } from '../../cache/cache-command.ts'
 import type { AnswerSelection } from '../../stores/answers/answer-store.ts'
+import type { LedgerMessage } from '../../ledger/worker-messages.ts'
 import { MainHub } from '../../mcp/hub/main-hub.ts'
 import type { MeshState } from '../../mesh/received-identity.ts'
 import { offersOf } from '../../compile/offers.ts'
@@ -23,6 +24,12 @@ import { recorderSizes } from '../telemetry/recorder-sizes.ts'
 import type { StartWorker } from './worker-channel.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
+/** The ledger as the supervisor knows it. */
+interface LedgerIntake {
+  receive(worker: number, message: LedgerMessage): void
+  workerEnded(worker: number): void
+}
+
 export interface SupervisorOptions {
   workers: number
   startWorker: StartWorker
@@ -34,8 +41,8 @@ export interface SupervisorOptions {
   /** The log of programs behind MCP backends: their output and their exits. */
   mcpLog: Logger
   collector: Collector
-  /** Takes batches of ledger entries from workers. */
-  ledger?: (entries: string) => void
+  /** Returns the ledger, which takes entries from workers; null without `config.ledger`. */
+  ledger: () => LedgerIntake | null
 }
 
 /** A worker that takes longer to apply a config is logged as late. */
@@ -280,7 +287,7 @@ export class Supervisor {
         exemplar: (exemplar) => collector.exemplify(name, exemplar),
         trace: (message) => this.traces.received(number, message),
         mcp: (message) => this.#mcp.received(number, message),
-        ledger: (entries) => this.#options.ledger?.(entries),
+        ledger: (message) => this.#options.ledger()?.receive(number, message),
         listening: () => this.#listeningChanged(),
         faulted: () => this.#replaceFaulted(handle),
         exited: (cause) => {
@@ -291,6 +298,7 @@ export class Supervisor {
           this.traces.died(number)
           this.records.died(name)
           this.#mcp.died(number)
+          this.#options.ledger()?.workerEnded(number)
           collector.retire(name)
           if (wasRetired) this.#replaceNext()
           else this.#died(name, cause)

@@ -137,6 +137,7 @@ export class TrafficWorker {
     // loop.
     await setImmediate()
     ledger?.flush()
+    ledger?.close()
     await budgets?.close(EXPORT_FLUSH_MS)
     answers?.close()
     await Promise.all([...exports.busy].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
@@ -160,8 +161,8 @@ export class TrafficWorker {
     try {
       const { ir, previous } = this.#read(message.config)
       await loadFeatures(ir)
-      await this.#openLedgerFeed()
       await this.#openBudgets()
+      await this.#openLedgerFeed()
       services.keysOfSessions = message.sessionKeys
       if (sharesAnswers(ir)) await this.#openAnswers()
       services.tables.take(message.tables)
@@ -182,9 +183,16 @@ export class TrafficWorker {
 
   async #openLedgerFeed(): Promise<void> {
     const services = this.#services
-    if (!this.#settings.hasLedger || services.ledger !== null) return
-    const { LedgerFeed } = await import('../../ledger/ledger-feed.ts')
-    services.ledger = new LedgerFeed<RequestContext>(services.recorder, (batch) => this.#post(batch))
+    const { ledger, number: worker } = this.#settings
+    if (ledger === null || services.ledger !== null) return
+    const { openFeed } = await import('../../ledger/open-feed.ts')
+    const { recorder, deadlines, budgets } = services
+    services.ledger = openFeed<RequestContext>(recorder, {
+      ...{ settings: ledger, worker, deadlines, sent: budgets, registry: this.#registry },
+      log: this.#logger.child('ledger'),
+      post: (message) => this.#post(message),
+    })
+    services.settling = services.ledger.settling
   }
 
   async #openBudgets(): Promise<void> {

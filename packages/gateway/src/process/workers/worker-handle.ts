@@ -2,6 +2,7 @@ import type { CacheCommand, CacheCommandAnswer } from '../../cache/cache-command
 import type { IrChange } from '../../ir/change.ts'
 import { type IrText, textOfIr } from '../../ir/ir-text.ts'
 import type { Ir } from '../../ir/resources.ts'
+import type { LedgerMessage } from '../../ledger/worker-messages.ts'
 import type { HubFromWorker } from '../../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TableSet } from '../../state/keyed-tables.ts'
@@ -35,8 +36,7 @@ interface WorkerEvents {
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
   mcp(message: HubFromWorker): void
-  /** `entries` is a batch for the ledger. */
-  ledger(entries: string): void
+  ledger(message: LedgerMessage): void
   /** Reports an internal error that may have damaged state that the worker's requests share. */
   faulted(): void
   /** The worker listens on the ports of a config that it has just applied. */
@@ -125,7 +125,8 @@ export class WorkerHandle {
       case 'mcp':
         return this.#events.mcp(message.message)
       case 'ledger':
-        return this.#events.ledger(message.entries)
+      case 'journal':
+        return this.#events.ledger(message)
     }
   }
 

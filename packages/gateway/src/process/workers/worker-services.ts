@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { createCredentials } from '../../credentials/credentials.ts'
 import { fetchLater } from '../../credentials/fetch-later.ts'
+import type { SettlingGate } from '../../stores/budgets/budget-store.ts'
 import type { LedgerFeed } from '../../ledger/ledger-feed.ts'
 import { meshMember } from '../../mesh/mesh-member.ts'
 import { ReceivedIdentity } from '../../mesh/received-identity.ts'
@@ -170,6 +171,8 @@ export function createWorkerServices({
     recorder: new Recorder(Date.now),
     /** The feed of the ledger; null without `config.ledger`. */
     ledger: null as LedgerFeed<RequestContext> | null,
+    /** Keeps amounts of budgets as they are while they are saved; null where that is not needed. */
+    settling: null as SettlingGate | null,
     /** The budgets in Redis; null without `config.stores.redis`. */
     budgets: null as RedisBudgets | null,
     /** The cached responses in Redis; null until a config shares a response cache. */

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import type { JournalSettings } from '../../ledger/worker-messages.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
 import type { PostgresSettings } from '../../stores/postgres/postgres-settings.ts'
@@ -32,7 +35,7 @@ export function planWorkers(
 export function workerSettings(
   settings: ProcessConfig,
   identity: ProxyIdentity,
-  { logFilter, isOneThread }: { logFilter: string; isOneThread: boolean },
+  { logFilter, isOneThread, ledger }: { logFilter: string; isOneThread: boolean; ledger: JournalSettings | null },
 ): SupervisorOptions['settings'] {
   return {
     logFilter,
@@ -45,10 +48,16 @@ export function workerSettings(
       poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
     },
     mesh: settings.mesh ?? null,
-    hasLedger: settings.ledger !== undefined,
+    ledger,
     redis: redisSettings(settings),
     reusePort: CAN_SHARE_PORTS && !isOneThread,
   }
+}
+
+/** The journals of a new process; null without `config.ledger`. `path` is that of the config file. */
+export function journalSettings({ ledger, stateDir }: ProcessConfig, path: string): JournalSettings | null {
+  if (ledger === undefined || stateDir === undefined) return null
+  return { folder: resolve(dirname(path), stateDir), instance: randomBytes(8).toString('hex') }
 }
 
 /** The server of `config.stores.redis`; null without one. */

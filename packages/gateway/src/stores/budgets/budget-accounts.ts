@@ -1,7 +1,9 @@
 import { partEnd } from '../../state/budget-period.ts'
-import type { PartTable } from '../../state/part-table.ts'
-import type { Lease, SpendTable } from '../../state/spend-table.ts'
+import { tableId } from '../../state/keyed-tables.ts'
+import { PartTable, partTableId } from '../../state/part-table.ts'
+import { type Lease, SpendTable } from '../../state/spend-table.ts'
 import { type Budget, LEASE_MS } from './budget-store.ts'
+import type { MemorySettlement } from './settlement.ts'
 
 /** The clocks and the random numbers of the accounts. */
 export interface AccountParts {
@@ -24,6 +26,12 @@ export interface HeldAmount {
   readonly period: number
   readonly lease: Lease | null
   amount: number
+}
+
+/** The period that has the cost of a call, and its part of a rolling period. */
+interface SettledPeriod {
+  readonly period: number
+  readonly part: number | null
 }
 
 /** The amounts of one budget by key, in the slots of a shared table. */
@@ -104,18 +112,26 @@ export class BudgetAccounts {
     return true
   }
 
-  /** Replaces a reservation by the cost of the call. */
-  settle({ slot, period, lease, amount }: HeldAmount, spent: number): void {
+  /** Replaces a reservation by the cost of the call; returns the period and the part that have the cost. */
+  settle({ slot, period, lease, amount }: HeldAmount, spent: number): SettledPeriod {
     const isHeld = lease === null || this.#table.close(lease)
     this.#table.change(slot, period, isHeld ? spent - amount : spent)
-    this.#rolling?.spend(slot, spent)
+    return { period, part: this.#rolling?.spend(slot, spent) ?? null }
   }
 
-  /** Counts a cost that was not reserved. */
-  charge(slot: number, spent: number): void {
-    if (spent <= 0) return
-    this.#table.charge(slot, this.#period, spent)
-    this.#rolling?.spend(slot, spent)
+  /** Counts a cost that was not reserved; returns the period and the part that have the cost, or null without a cost. */
+  charge(slot: number, spent: number): SettledPeriod | null {
+    if (spent <= 0) return null
+    const period = this.#table.charge(slot, this.#period, spent)
+    return { period, part: this.#rolling?.spend(slot, spent) ?? null }
+  }
+
+  /** Returns a cost in the form that another process can settle. */
+  settlement(slot: number, { period, part }: SettledPeriod, amount: number): MemorySettlement {
+    const { id, maxKeys } = this.#budget
+    const parts = part === null ? null : { table: tableId(partTableId(id), PartTable.size(this.#table.slots)), part }
+    const table = tableId(id, SpendTable.size(maxKeys))
+    return { kind: 'memory', table, slot, owner: this.#table.owner(slot), period, amount, parts }
   }
 
   /** Extends the lease of a reservation; false when the lease has ended. */
@@ -163,9 +179,11 @@ class RollingAmounts {
     this.#parts = parts
   }
 
-  /** Adds an amount, which the sum in the table contains, to the current part. */
-  spend(slot: number, amount: number): void {
-    if (amount > 0) this.#subtract(slot, this.#memory.partTable.add(slot, this.#part, amount))
+  /** Adds an amount, which the sum in the table contains, to the current part; returns the part. */
+  spend(slot: number, amount: number): number {
+    const part = this.#part
+    if (amount > 0) this.#subtract(slot, this.#memory.partTable.add(slot, part, amount))
+    return part
   }
 
   /** Subtracts the amounts of parts that have left the period from the sum in the table. */

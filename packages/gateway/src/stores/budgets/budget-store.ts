@@ -1,4 +1,5 @@
 import type { CountedPeriod } from '../../state/budget-period.ts'
+import type { Settlement } from './settlement.ts'
 import { MOST_AMOUNT } from '../../state/spend-word.ts'
 
 /** A budget, or one for each key. */
@@ -34,6 +35,13 @@ export interface BudgetStore {
   balances(shares: readonly BudgetShare[]): readonly BudgetBalance[] | Promise<readonly BudgetBalance[] | null> | null
 }
 
+/** Keeps the amounts of budgets in shared memory as they are while another thread saves them. */
+export interface SettlingGate {
+  /** Begins to change amounts. */
+  enter(): void
+  leave(): void
+}
+
 export type BudgetRoom = Pick<Budget, 'id' | 'maxKeys' | 'partMs'>
 
 /** The amount of a share in the current period. */
@@ -59,8 +67,11 @@ export interface BudgetReservation {
    */
   reserve(amounts: readonly number[]): BudgetDecision | Promise<BudgetDecision>
   renew(): void
-  /** Replaces the reservation by what the request has cost, even beyond the budgets; called once. */
-  settle(spent: readonly number[]): void
+  /**
+   * Replaces the reservation by what the request has cost, even beyond the budgets; called once. `record` gets what
+   * another process needs to settle the request again.
+   */
+  settle(spent: readonly number[], record?: Settlement[]): void
 }
 
 /** Null when there is room. `index` is the position of the share that lacks room. */

@@ -2,6 +2,7 @@ import type { KeyedTables } from '../../state/keyed-tables.ts'
 import { PartTable, partTableId } from '../../state/part-table.ts'
 import { SpendTable } from '../../state/spend-table.ts'
 import { type AccountParts, BudgetAccounts, type BudgetMemory, type HeldAmount } from './budget-accounts.ts'
+import type { Settlement } from './settlement.ts'
 import { wholeAmount } from './budget-store.ts'
 import type {
   Budget,
@@ -11,10 +12,13 @@ import type {
   BudgetRoom,
   BudgetShare,
   BudgetStore,
+  SettlingGate,
 } from './budget-store.ts'
 
 interface MemoryParts extends AccountParts {
   tables: KeyedTables
+  /** Reservations wait while amounts are saved; null where that is not needed. */
+  settling?: SettlingGate | null
 }
 
 /** Budgets in memory that the workers of one process share. All calls are synchronous. */
@@ -32,7 +36,10 @@ export class SharedMemoryBudgets implements BudgetStore {
   }
 
   open(shares: readonly BudgetShare[]): MemoryReservation {
-    return new MemoryReservation(shares.map(({ budget, key }) => ({ own: this.#accountsOf(budget), key })))
+    return new MemoryReservation(
+      shares.map(({ budget, key }) => ({ own: this.#accountsOf(budget), key })),
+      this.#parts.settling ?? null,
+    )
   }
 
   look(shares: readonly BudgetShare[]): BudgetDecision {
@@ -75,9 +82,14 @@ type ShareAccount = { readonly own: BudgetAccounts; readonly slot: number } | nu
 
 class MemoryReservation implements BudgetReservation {
   readonly #accounts: readonly ShareAccount[]
+  readonly #settling: SettlingGate | null
   #held: HeldAmount[] = []
 
-  constructor(shares: readonly { readonly own: BudgetAccounts | null; readonly key: string }[]) {
+  constructor(
+    shares: readonly { readonly own: BudgetAccounts | null; readonly key: string }[],
+    settling: SettlingGate | null,
+  ) {
+    this.#settling = settling
     this.#accounts = shares.map(({ own, key }) => {
       const slot = own?.slot(key) ?? null
       return own === null || slot === null ? null : { own, slot }
@@ -94,19 +106,26 @@ class MemoryReservation implements BudgetReservation {
   }
 
   reserve(amounts: readonly number[]): BudgetDecision {
-    return this.#held.length === 0 ? this.#take(amounts) : this.#move(amounts)
+    this.#settling?.enter()
+    try {
+      return this.#held.length === 0 ? this.#take(amounts) : this.#move(amounts)
+    } finally {
+      this.#settling?.leave()
+    }
   }
 
   renew(): void {
     for (const [index, held] of this.#held.entries()) this.#accounts[index]?.own.renew(held)
   }
 
-  settle(spent: readonly number[]): void {
+  settle(spent: readonly number[], record?: Settlement[]): void {
     for (const [index, account] of this.#accounts.entries()) {
+      if (account === null) continue
+      const { own, slot } = account
       const held = this.#held[index]
-      const cost = wholeAmount(spent[index] ?? 0)
-      if (held !== undefined) account?.own.settle(held, cost)
-      else account?.own.charge(account.slot, cost)
+      const amount = wholeAmount(spent[index] ?? 0)
+      const settled = held === undefined ? own.charge(slot, amount) : own.settle(held, amount)
+      if (settled !== null && amount > 0) record?.push(own.settlement(slot, settled, amount))
     }
     this.#held = []
   }

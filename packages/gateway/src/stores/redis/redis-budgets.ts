@@ -11,6 +11,7 @@ import {
   wholeAmount,
 } from '../budgets/budget-store.ts'
 import { type BudgetScripts, createBudgetScripts } from './budget-scripts.ts'
+import type { RedisSettlement, Settlement } from '../budgets/settlement.ts'
 import { type RedisClient, RedisUnavailable } from './redis-client.ts'
 import { RedisFailure, type RedisReply } from './resp-reader.ts'
 import { SettlementQueue } from './settlement-queue.ts'
@@ -36,7 +37,7 @@ interface RedisBudgetsParts {
 export class RedisBudgets implements BudgetStore {
   readonly #parts: RedisBudgetsParts
   readonly #scripts: BudgetScripts
-  readonly #settlements: SettlementQueue<Settlement>
+  readonly #settlements: SettlementQueue<SettleCall>
   /** The hash of the last key of each budget: most budgets have one key. */
   readonly #hashes = new WeakMap<Budget, { readonly key: string; readonly hash: string }>()
   /** The ids of reservations differ between all workers of all gateways. */
@@ -48,7 +49,7 @@ export class RedisBudgets implements BudgetStore {
   constructor(parts: RedisBudgetsParts) {
     this.#parts = parts
     this.#scripts = parts.scripts ?? createBudgetScripts()
-    this.#settlements = new SettlementQueue<Settlement>({
+    this.#settlements = new SettlementQueue<SettleCall>({
       send: (items) => this.#run(this.#command(settleAll(items))),
       lost: () => parts.lost(),
     })
@@ -96,6 +97,16 @@ export class RedisBudgets implements BudgetStore {
   /** Resolves when everything that was settled is stored. */
   settled(): Promise<void> {
     return this.#settlements.settled()
+  }
+
+  /** Returns a mark of the costs so far, for `has`. */
+  mark(): number {
+    return this.#settlements.mark()
+  }
+
+  /** Whether Redis has all costs up to the mark. */
+  has(mark: number): boolean {
+    return this.#settlements.has(mark)
   }
 
   // Called by reservations.
@@ -147,8 +158,9 @@ export class RedisBudgets implements BudgetStore {
     this.#run(this.#command(call)).catch(() => {})
   }
 
-  settle(settlement: Settlement): void {
-    this.#settlements.add(settlement)
+  /** Settles a request, also one of another process. */
+  settle(call: SettleCall): void {
+    this.#settlements.add(call)
   }
 
   #command({ script, keys, values }: ScriptCall): string[] {
@@ -190,12 +202,9 @@ interface ScriptReply {
 }
 
 /** The cost of one request: its keys and values in the `settle` script. */
-interface Settlement {
-  readonly keys: readonly string[]
-  readonly values: readonly string[]
-}
+type SettleCall = Pick<RedisSettlement, 'keys' | 'values'>
 
-function settleAll(items: readonly Settlement[]): ScriptCall {
+function settleAll(items: readonly SettleCall[]): ScriptCall {
   return { script: 'settle', keys: items.flatMap(({ keys }) => keys), values: items.flatMap(({ values }) => values) }
 }
 
@@ -264,7 +273,7 @@ class RedisReservation implements BudgetReservation {
     this.#store.renew({ script: 'renew', keys, values: [this.#id] })
   }
 
-  settle(spent: readonly number[]): void {
+  settle(spent: readonly number[], record?: Settlement[]): void {
     // Nothing was reserved, and nothing is to be counted.
     if (this.#periods === null && spent.every((amount) => amount <= 0)) return
     const periods = this.#periods ?? this.#currentPeriods()
@@ -274,6 +283,7 @@ class RedisReservation implements BudgetReservation {
       keys.push(at)
       values.push(String(wholeAmount(spent[i] ?? 0)), String(end), String(partMs))
     }
+    record?.push({ kind: 'redis', keys, values })
     this.#store.settle({ keys, values })
   }
 

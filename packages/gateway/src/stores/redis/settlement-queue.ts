@@ -13,9 +13,12 @@ interface QueueParts<Item> {
 export class SettlementQueue<Item> {
   readonly #parts: QueueParts<Item>
   /** Items for the next command. */
-  #fresh: Item[] = []
+  #fresh: QueuedItem<Item>[] = []
   /** Items whose command failed. */
-  readonly #waiting: Item[] = []
+  readonly #waiting: QueuedItem<Item>[] = []
+  #mark = 0
+  /** The number of items since each mark that Redis does not have yet. */
+  readonly #openByMark = new Map<number, number>()
   #underWay = 0
   #flushTimer: NodeJS.Timeout | null = null
   #repeatTimer: NodeJS.Timeout | null = null
@@ -25,10 +28,24 @@ export class SettlementQueue<Item> {
     this.#parts = parts
   }
 
+  /** Adds an item, which is sent once the caller has returned. */
   add(item: Item): void {
-    this.#fresh.push(item)
-    if (this.#fresh.length >= MOST_TOGETHER) this.#flush()
+    this.#fresh.push({ item, mark: this.#mark })
+    this.#openByMark.set(this.#mark, (this.#openByMark.get(this.#mark) ?? 0) + 1)
+    if (this.#fresh.length === MOST_TOGETHER) queueMicrotask(() => this.#flush())
     else this.#flushTimer ??= setTimeout(() => this.#flush(), DELAY_MS)
+  }
+
+  /** Returns a mark of the items so far, for `has`. */
+  mark(): number {
+    return this.#mark++
+  }
+
+  /** Whether Redis has all items up to the mark, apart from those that are lost. */
+  has(mark: number): boolean {
+    // The marks of a map are in the order of their first items.
+    for (const [first] of this.#openByMark) return first > mark
+    return true
   }
 
   /** Resolves when nothing waits any more. */
@@ -47,7 +64,7 @@ export class SettlementQueue<Item> {
     clearTimeout(timer)
     if (this.#flushTimer !== null) clearTimeout(this.#flushTimer)
     if (this.#repeatTimer !== null) clearTimeout(this.#repeatTimer)
-    for (let left = this.#waiting.length + this.#fresh.length; left > 0; left--) this.#parts.lost()
+    for (const queued of [...this.#waiting, ...this.#fresh]) this.#lose(queued)
     this.#waiting.length = this.#fresh.length = 0
   }
 
@@ -61,23 +78,38 @@ export class SettlementQueue<Item> {
     if (this.#fresh.length === 0) return
     const items = this.#fresh
     this.#fresh = []
-    this.#send(items)
+    for (let i = 0; i < items.length; i += MOST_TOGETHER) this.#send(items.slice(i, i + MOST_TOGETHER))
   }
 
-  #send(items: readonly Item[]): void {
+  #send(items: readonly QueuedItem<Item>[]): void {
     this.#underWay += 1
-    this.#parts.send(items).then(
-      () => this.#ended(),
+    this.#parts.send(items.map(({ item }) => item)).then(
       () => {
-        for (const item of items) this.#keep(item)
+        for (const queued of items) this.#close(queued)
+        this.#ended()
+      },
+      () => {
+        for (const queued of items) this.#keep(queued)
         this.#ended()
       },
     )
   }
 
-  #keep(item: Item): void {
-    if (this.#waiting.length >= MOST_WAITING) return this.#parts.lost()
-    this.#waiting.push(item)
+  #lose(queued: QueuedItem<Item>): void {
+    this.#close(queued)
+    this.#parts.lost()
+  }
+
+  /** Nothing more happens with the item. */
+  #close({ mark }: QueuedItem<Item>): void {
+    const left = (this.#openByMark.get(mark) ?? 0) - 1
+    if (left > 0) this.#openByMark.set(mark, left)
+    else this.#openByMark.delete(mark)
+  }
+
+  #keep(queued: QueuedItem<Item>): void {
+    if (this.#waiting.length >= MOST_WAITING) return this.#lose(queued)
+    this.#waiting.push(queued)
     this.#repeatTimer ??= setTimeout(() => this.#repeat(), REPEAT_MS)
   }
 
@@ -95,6 +127,12 @@ export class SettlementQueue<Item> {
     this.#whenEmpty?.resolve()
     this.#whenEmpty = null
   }
+}
+
+/** An item with the number of marks before it. */
+interface QueuedItem<Item> {
+  readonly item: Item
+  readonly mark: number
 }
 
 /** Calls that end while Redis is away; each takes about 300 bytes. */

@@ -149,6 +149,11 @@ export const families = {
     help: 'Ledger entries, by outcome',
     labels: ['outcome'],
   },
+  ledger_unjournaled_entries_total: {
+    type: 'counter',
+    help: 'Ledger entries that could not be written to the journal, and are lost if the process is killed now',
+    labels: [],
+  },
   ledger_store_up: {
     type: 'gauge',
     help: 'Whether the store of the ledger works: 1, or 0 while it fails and entries are spooled',

@@ -39,6 +39,7 @@ export function newFleet({ workers, resourceLimits, entry, isOneThread = false }
     log,
     mcpLog: logger.child('mcp'),
     collector,
+    ledger: () => null,
     settings: {
       logFilter: 'off',
       logFormat: 'text',
@@ -46,7 +47,7 @@ export function newFleet({ workers, resourceLimits, entry, isOneThread = false }
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
       mesh: null,
-      hasLedger: false,
+      ledger: null,
       redis: null,
       reusePort: !isOneThread,
     },

@@ -254,6 +254,10 @@ class ChatObserver implements ResponseObserver {
     this.#streamGuard = guard
   }
 
+  ending(): void {
+    this.#call.record.isEnding = true
+  }
+
   observe(event: ChatEvent): void {
     this.#call.record.observe(event, this.#call.services.now)
     this.#losses?.take(event)

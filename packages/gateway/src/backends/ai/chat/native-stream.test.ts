@@ -23,6 +23,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false, isFrame
   const observer: ResponseObserver = {
     requestedModel: null,
     observe: (event) => events.push(event),
+    ending() {},
     over: (it) => outcomes.push(it),
   }
   const encoder = clientFormats.completions.createStreamEncoder(context)

@@ -251,7 +251,10 @@ export class NativeStream implements StreamWork {
     // Only events are read and guarded. A whole response in place of a stream may contain the same mark.
     const isMarked = !this.#isFinished && this.#options.endMarks.test(text) && EVENT.test(text)
     const isEnd = isMarked && this.#endsStream(record)
-    if (isEnd) this.#isFinished = true
+    if (isEnd) {
+      this.#isFinished = true
+      this.#observer.ending()
+    }
     if (this.#hasBegun) this.#recordCount++
     // The record that ends the response has the finish reason.
     if (this.#hasToken && !isMarked && !MARKS.test(text)) {

@@ -46,6 +46,8 @@ export interface ResponseObserver {
   /** The model that the client named, for records of guards; the model of the provider if the client named none. */
   readonly requestedModel: string | null
   observe(event: ChatEvent): void
+  /** Called when the record that ends a complete stream has come. */
+  ending(): void
   /**
    * Ends the response. `records` is the number of records, an estimate of the tokens of a broken stream. `whole` says
    * that reported usage needs no estimate. Not called when an error was all that came: such a response costs nothing,

@@ -106,7 +106,10 @@ class TranslatedStream implements StreamWork {
         this.#hasFinalUsage = false
         this.#records++
       }
-      if (event.type === 'finish') this.#isFinished = true
+      if (event.type === 'finish') {
+        this.#isFinished = true
+        this.#observer.ending()
+      }
       if (isContent(event)) this.#hasContent = true
     }
     return events
