@@ -69,6 +69,21 @@ describe('the last bytes of a response', () => {
     assert.deepEqual(calls, ['flush', '[DONE]', 'flush', ': late', 'ending', 'end'])
   })
 
+  test('are sent when a stream goes on after its last record', (t) => {
+    const { calls, state, bytes } = useLastBytes(t, -1)
+    state.isEnding = true
+    const chunk = Buffer.alloc(40_000)
+    bytes.write(chunk)
+    assert.deepEqual(calls, [])
+    bytes.write(chunk)
+    bytes.write(Buffer.from('more'))
+    assert.deepEqual(
+      calls.map((call) => (call.startsWith('\0') ? call.length : call)),
+      [40_000, 40_000, 'flush', 'more'],
+    )
+    bytes.abort(new Error('broken'))
+  })
+
   test('are never sent when the body breaks off before its end', (t) => {
     const { calls, bytes } = useLastBytes(t, 3)
     bytes.write(Buffer.from('abc'))

@@ -21,6 +21,7 @@ export class LastBytes implements Sink {
   #left: number
   /** Bytes that wait for the end. */
   #held: Buffer[] = []
+  #heldBytes = 0
   /** The number of held chunks that are no views of a buffer which the next read overwrites. */
   #copied = 0
   /** Set while a stream waits for its end. */
@@ -54,6 +55,9 @@ export class LastBytes implements Sink {
     if (this.#left > 0) this.#left -= chunk.length
     if (this.#isLate || !(this.#left === -1 ? this.#owner.isEnding : this.#left <= 0)) return this.#sink.write(chunk)
     this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    // A stream that sends this much after its last record does not end now.
+    if (this.#left === -1 && this.#heldBytes > MOST_HELD_BYTES) this.#giveUp()
   }
 
   /** The end may come with another read. */
@@ -99,5 +103,6 @@ export class LastBytes implements Sink {
 }
 
 const NOTHING = Buffer.alloc(0)
+const MOST_HELD_BYTES = 65_536
 /** How long the last records of a stream wait for the end of the body. */
 const MOMENT_MS = 100
