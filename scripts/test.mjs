@@ -23,8 +23,8 @@ const ALONE = /^(bench|scripts|e2e)\/|^packages\/gateway\/src\/testing\/(trace-f
 const isEndToEnd = args.includes('--e2e')
 /** The time limit of one test. Suites have none, because it would be a limit for all of their tests together. */
 const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000
-/** One more than the cores, because many tests wait; e2e runs as many as cores, because its counterparts need CPU too. */
-const CONCURRENCY = availableParallelism() + (isEndToEnd ? 0 : 1)
+/** Two more than the cores, because many tests wait; e2e runs as many as cores, because its counterparts need CPU too. */
+const CONCURRENCY = availableParallelism() + (isEndToEnd ? 0 : 2)
 /**
  * Suites that need the whole machine (a cluster, a flood, builds of packages and images, memory) run after the others, one
  * at a time.

@@ -36,7 +36,15 @@ export function serveTunnel(exchange: Exchange, { hops, streamPort }: TunnelServ
 
 /** The connection inside the tunnel: plain HTTP from the same peer, with the peer's certificate. */
 function innerConnection(outer: ConnectionInfo): ConnectionInfo {
-  return { ...outer, scheme: 'http', sni: '' }
+  const { address, port, rawAddress, rawPort, handshake, source } = outer
+  return {
+    ...{ address, port, rawAddress, rawPort, scheme: 'http', sni: '', handshake, source },
+    destination: () => outer.destination(),
+    principal: () => outer.principal(),
+    get certificate() {
+      return outer.certificate
+    },
+  }
 }
 
 const STATUSES = { not_connect: 405, loop: 508, no_listener: 404, denied: 403, full: 503 } satisfies Record<
