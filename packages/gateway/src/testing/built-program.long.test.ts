@@ -36,6 +36,8 @@ import { useTlsFiles } from './tls-files.ts'
 /** Chunks that no request reaches, with the reason. */
 const UNREACHED: Readonly<Record<string, string>> = {
   'load-chunk': 'it loads the others, so nothing loads it as a chunk',
+  'settle-again':
+    'a gateway loads it that starts after a kill with calls of budgets in Redis; its test is in `spending`',
   'multipart-parser': 'node-fetch loads it for multipart responses, which token endpoints do not send',
 }
 

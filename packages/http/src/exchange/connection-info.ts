@@ -34,11 +34,9 @@ class SocketInfo implements ConnectionInfo {
   readonly sni: string
   readonly handshake: string
   readonly source: string
+  readonly certificate: ClientCertificate | undefined
   readonly #socket: Socket
-  readonly #secure: TLSSocket | null
   #destination: Endpoint | null
-  /** Undefined until the first access. */
-  #certificate: ClientCertificate | null | undefined
 
   constructor(
     socket: Socket,
@@ -56,11 +54,9 @@ class SocketInfo implements ConnectionInfo {
     this.sni = sni
     this.handshake = handshake
     this.source = (this.address.includes(':') ? `[${this.address}]` : this.address) + ':' + this.port
+    this.certificate = secure === undefined ? undefined : verifiedCertificate(secure)
     this.#socket = socket
-    this.#secure = secure ?? null
     this.#destination = proxied?.destination ?? null
-    // Connections without TLS have no certificate to read.
-    this.#certificate = secure === undefined ? null : undefined
   }
 
   destination(): Endpoint {
@@ -71,18 +67,11 @@ class SocketInfo implements ConnectionInfo {
   principal(): string {
     return this.certificate?.principal ?? ''
   }
-
-  /** Read on demand, because few callers need the certificate. */
-  get certificate(): ClientCertificate | undefined {
-    const secure = this.#secure
-    if (this.#certificate === undefined) this.#certificate = secure === null ? null : verifiedCertificate(secure)
-    return this.#certificate ?? undefined
-  }
 }
 
-function verifiedCertificate(secure: TLSSocket): ClientCertificate | null {
+function verifiedCertificate(secure: TLSSocket): ClientCertificate | undefined {
   const shown = secure.authorized ? secure.getPeerX509Certificate() : undefined
-  return shown === undefined ? null : readClientCertificate(shown)
+  return shown === undefined ? undefined : readClientCertificate(shown)
 }
 
 /** Converts IPv4 peers of a dual-stack socket from their IPv6 form. */

@@ -36,14 +36,11 @@ export function serveTunnel(exchange: Exchange, { hops, streamPort }: TunnelServ
 
 /** The connection inside the tunnel: plain HTTP from the same peer, with the peer's certificate. */
 function innerConnection(outer: ConnectionInfo): ConnectionInfo {
-  const { address, port, rawAddress, rawPort, handshake, source } = outer
+  const { address, port, rawAddress, rawPort, handshake, source, certificate } = outer
   return {
-    ...{ address, port, rawAddress, rawPort, scheme: 'http', sni: '', handshake, source },
+    ...{ address, port, rawAddress, rawPort, scheme: 'http', sni: '', handshake, source, certificate },
     destination: () => outer.destination(),
     principal: () => outer.principal(),
-    get certificate() {
-      return outer.certificate
-    },
   }
 }
 

@@ -16,7 +16,7 @@ export function forkRequest(
   results: ShadowResults,
   branch: (length: number) => BranchBody,
 ): RequestContext {
-  keepEnds(rx.connection)
+  keepOwnAddress(rx.connection)
   const fork = new RequestContext(rx.exchange, rx.startedAt)
   return Object.assign(fork, rx, results, {
     headers: rx.headers.clone(),
@@ -43,13 +43,9 @@ export function forkRequest(
   })
 }
 
-/**
- * Reads the connection's addresses and client certificate now, because a shadow policy may run after the connection has
- * closed.
- */
-function keepEnds(connection: ConnectionInfo): void {
+/** Reads the address of this end now, because a shadow policy may run after the connection has closed. */
+function keepOwnAddress(connection: ConnectionInfo): void {
   connection.destination()
-  connection.principal()
 }
 
 /** Returns the policy results that a request has at the moment, such as its JWT claims and API key. */
