@@ -178,7 +178,7 @@ test('descriptions of schemas are removed, whatever they contain', () => {
 const CTL_BYTES = 250_000
 
 /** The limit of code that a worker with a plain config loads. */
-const WORKER_BYTES = 920_000
+const WORKER_BYTES = 915_000
 
 /** Chunks that are loaded with configs that need them, and are in the compile cache. */
 const LATER = [

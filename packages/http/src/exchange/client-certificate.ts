@@ -1,3 +1,4 @@
+import type { TLSSocket } from 'node:tls'
 import type { X509Certificate } from 'node:crypto'
 
 /** The fields of a verified client certificate that expressions can read. */
@@ -15,7 +16,7 @@ export interface ClientCertificate {
   readonly fingerprint: string
 }
 
-export function readClientCertificate(certificate: X509Certificate): ClientCertificate {
+function readClientCertificate(certificate: X509Certificate): ClientCertificate {
   return {
     principal: principalOf(certificate),
     subject: subjectText(certificate.subject),
@@ -65,3 +66,9 @@ function firstName(kind: 'URI' | 'DNS', names: string | undefined): string | nul
 
 const URI = 'URI:'
 const NAMES = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g
+
+/** Returns the certificate that the client has shown; undefined for none, and for one that no CA vouches for. */
+export function verifiedCertificate(secure: TLSSocket): ClientCertificate | undefined {
+  const shown = secure.authorized ? secure.getPeerX509Certificate() : undefined
+  return shown === undefined ? undefined : readClientCertificate(shown)
+}

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
-import { type ClientCertificate, readClientCertificate } from './client-certificate.ts'
+import type { ClientCertificate } from './client-certificate.ts'
 import type { ConnectionInfo } from './exchange.ts'
 import type { Endpoint } from '../socket/proxy-protocol.ts'
 
@@ -10,12 +9,17 @@ export interface ProxiedEnds {
   destination: Endpoint | null
 }
 
-/** `secure` is the TLS socket when TLS terminates here. */
+/** A finished TLS handshake, and the certificate that the client has shown in it. */
+export interface Handshake {
+  readonly certificate: ClientCertificate | undefined
+}
+
+/** `secure` is the handshake when TLS terminates here. */
 export function connectionInfo(
   socket: Socket,
   proxied: ProxiedEnds | null,
   sni: string,
-  secure?: TLSSocket,
+  secure?: Handshake,
   handshake = '',
 ): ConnectionInfo {
   return new SocketInfo(socket, proxied, sni, secure, handshake)
@@ -42,7 +46,7 @@ class SocketInfo implements ConnectionInfo {
     socket: Socket,
     proxied: ProxiedEnds | null,
     sni: string,
-    secure: TLSSocket | undefined,
+    secure: Handshake | undefined,
     handshake: string,
   ) {
     const source = proxied?.source ?? null
@@ -54,7 +58,7 @@ class SocketInfo implements ConnectionInfo {
     this.sni = sni
     this.handshake = handshake
     this.source = (this.address.includes(':') ? `[${this.address}]` : this.address) + ':' + this.port
-    this.certificate = secure === undefined ? undefined : verifiedCertificate(secure)
+    this.certificate = secure?.certificate
     this.#socket = socket
     this.#destination = proxied?.destination ?? null
   }
@@ -67,11 +71,6 @@ class SocketInfo implements ConnectionInfo {
   principal(): string {
     return this.certificate?.principal ?? ''
   }
-}
-
-function verifiedCertificate(secure: TLSSocket): ClientCertificate | undefined {
-  const shown = secure.authorized ? secure.getPeerX509Certificate() : undefined
-  return shown === undefined ? undefined : readClientCertificate(shown)
 }
 
 /** Converts IPv4 peers of a dual-stack socket from their IPv6 form. */

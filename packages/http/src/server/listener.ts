@@ -286,12 +286,12 @@ export class BindServer<L> {
       timeout: this.#state.handshakeTimeoutMs,
       isSilent: this.#state.isSilent === true,
       choose: (hello) => this.#state.chooseTls(hello),
-      onSecure: (secure, listener, hello) => {
+      onSecure: (secure, listener, hello, handshake) => {
         this.#observer.handshake(performance.now() - startedAt)
         this.#undetected.delete(socket)
         secure.on('error', ignore)
         secure.allowHalfOpen = true
-        const info = connectionInfo(socket, proxied, hello.sni ?? '', secure)
+        const info = connectionInfo(socket, proxied, hello.sni ?? '', handshake)
         if (this.#state.isRaw?.(listener) === true) return this.#raw(secure, info, listener)
         if (secure.alpnProtocol === 'h2') this.#serveHttp2(secure, info, listener)
         else this.#serveHttp1(secure, info, listener)

@@ -3,6 +3,7 @@ import { contained } from '@portico/http/faults'
 import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { RequestContext, RequestShadows } from '../context/request-context.ts'
 import type { Env, Step, StepResult } from '../context/step.ts'
+import { AllowedShadows } from './allowed-shadows.ts'
 import { BranchBody } from './branch-body.ts'
 import { forkRequest, keepResults, type ShadowResults } from './fork.ts'
 import { unknownOutcome } from './verdict.ts'
@@ -16,6 +17,7 @@ interface UndoneStep {
 }
 
 const NOTHING_UNDONE: readonly UndoneStep[] = []
+const allowedShadows = new AllowedShadows()
 const NO_BRANCHES: readonly BranchBody[] = []
 const NO_OUTCOMES: readonly ShadowOutcome[] = []
 
@@ -49,6 +51,10 @@ export class ShadowsOfRequest implements RequestShadows {
 
   get outcomes(): readonly ShadowOutcome[] {
     return this.#outcomes ?? NO_OUTCOMES
+  }
+
+  get allowedDetails(): string | null {
+    return allowedShadows.of(this.outcomes)
   }
 
   /**

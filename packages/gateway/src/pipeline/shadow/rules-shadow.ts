@@ -1,4 +1,5 @@
-import { allowedOutcome, type ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome } from '../../records/allowed-outcome.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { CountShadow } from '../../telemetry/metrics/shadow-metrics.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RequestStep } from '../context/step.ts'

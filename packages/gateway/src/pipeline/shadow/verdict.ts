@@ -1,4 +1,5 @@
-import { allowedOutcome, type ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome } from '../../records/allowed-outcome.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import type { Reply } from '../context/reply.ts'
 import type { RequestContext } from '../context/request-context.ts'
 import type { RuleOutcome } from '../policy/authorization.ts'

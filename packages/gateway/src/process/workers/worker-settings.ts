@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { systemRandom } from '../../state/system-random.ts'
 import type { JournalSettings } from '../../ledger/worker-messages.ts'
 import type { ProxyIdentity } from '../../pipeline/context/proxy-identity.ts'
 import type { ProcessConfig } from '../../sources/config/schema.ts'
@@ -57,7 +57,7 @@ export function workerSettings(
 /** The journals of a new process; null without `config.ledger`. `path` is that of the config file. */
 export function journalSettings({ ledger, stateDir }: ProcessConfig, path: string): JournalSettings | null {
   if (ledger === undefined || stateDir === undefined) return null
-  return { folder: resolve(dirname(path), stateDir), instance: randomBytes(8).toString('hex') }
+  return { folder: resolve(dirname(path), stateDir), instance: systemRandom(8).toString('hex') }
 }
 
 /** The server of `config.stores.redis`; null without one. */

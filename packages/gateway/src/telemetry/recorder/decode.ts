@@ -1,4 +1,4 @@
-import { allowedOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome } from '../../records/allowed-outcome.ts'
 import { changedRequest } from './changed-request.ts'
 import type { StoredDetails } from './details.ts'
 import { AT, FLAGS, PROTOCOLS, SEPARATOR, type TextName, TEXTS, UNANSWERED, VERSIONS } from './layout.ts'

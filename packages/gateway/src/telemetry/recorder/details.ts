@@ -1,5 +1,5 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { areAllowed, type ShadowOutcome } from '../../records/shadow-outcome.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import { shortened } from './record-writer.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { bodyText } from './body-text.ts'
@@ -23,7 +23,7 @@ export interface StoredDetails {
   llm?: RecordedLlm
   mcp?: RecordedMcp
   shadows?: readonly ShadowOutcome[]
-  /** The policies of `shadows` when each of them would have allowed the request, and has nothing else to tell. */
+  /** In place of `shadows`, the names of policies that would have allowed the request and have nothing else to tell. */
   allowedShadows?: readonly string[]
   requestHeaders?: RecordedHeaders
   afterPolicies?: StoredChange
@@ -47,9 +47,7 @@ export function detailsOf(
   if (rehearsal !== null) details.rehearsal = rehearsal
   if (llm !== null) details.llm = llm.details(run.startedAt, shortened)
   if (mcp !== null) details.mcp = mcpDetails(mcp, redaction)
-  if (run.shadows !== null && areAllowed(run.shadows.outcomes)) {
-    details.allowedShadows = run.shadows.outcomes.map(({ policy }) => policy)
-  } else if (run.shadows !== null) {
+  if (run.shadows !== null) {
     details.shadows = run.shadows.outcomes.map((shadow) => ({
       ...shadow,
       text: textOf(redaction, shadow.text),

@@ -3,7 +3,6 @@ import { refusedRecord } from '../log/access-record.ts'
 import { detailsOf } from './details.ts'
 import type { RecordedRequest, RecordedRun } from './facts.ts'
 import { FLAGS, UNANSWERED } from './layout.ts'
-import { AllowedShadows } from './allowed-shadows.ts'
 import { ModelDetails } from './model-details.ts'
 import { PerSecond } from './per-second.ts'
 import type { RecordOutcome } from './record.ts'
@@ -39,7 +38,6 @@ export class Recorder {
   readonly #times: WallTime
   readonly #writer = new RecordWriter()
   readonly #models = new ModelDetails()
-  readonly #allowedShadows = new AllowedShadows()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
   /** When the current config went live, on the clock of `startedAt`; earlier configs, oldest first. */
@@ -141,8 +139,8 @@ export class Recorder {
     const isMore =
       rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
     if (!isMore && shadows === null) return llm === null ? '' : this.#models.of(llm, rx.startedAt)
-    const allowed = isMore || llm !== null || shadows === null ? null : this.#allowedShadows.of(shadows.outcomes)
-    if (allowed !== null) return allowed
+    const allowed = isMore || llm !== null ? null : shadows?.allowedDetails
+    if (typeof allowed === 'string') return allowed
     return llm !== null || rx.mcp !== null || rx.decision !== null || shadows !== null
       ? detailsOf(rx, 'none', redaction)
       : ''

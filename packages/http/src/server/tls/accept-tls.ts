@@ -1,3 +1,5 @@
+import { verifiedCertificate } from '../../exchange/client-certificate.ts'
+import type { Handshake } from '../../exchange/connection-info.ts'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { readClientHello, type ClientHello } from './client-hello.ts'
@@ -22,7 +24,7 @@ export interface AcceptTlsOptions<T> {
   isSilent?: boolean
   /** Returns null to refuse the connection, because no listener serves this name. */
   choose: (hello: ClientHello) => TlsChoice<T> | null
-  onSecure: (socket: TLSSocket, listener: T, hello: ClientHello) => void
+  onSecure: (socket: TLSSocket, listener: T, hello: ClientHello, handshake: Handshake) => void
   /** The ClientHello is still unread on the socket; the callee takes over error handling. */
   onPassthrough: (socket: Socket, listener: T, hello: ClientHello) => void
   /**
@@ -115,7 +117,8 @@ class TlsAcceptance<T> {
         if ('reason' in outcome) return this.#refuse(outcome.reason, outcome.cause)
         // The deadline may have passed between the last bytes and this call.
         if (!this.#settle()) return void setImmediate(() => outcome.socket.destroy())
-        this.#options.onSecure(outcome.socket, choice.listener, hello)
+        const certificate = verifiedCertificate(outcome.socket)
+        this.#options.onSecure(outcome.socket, choice.listener, hello, { certificate })
       }),
     )
   }

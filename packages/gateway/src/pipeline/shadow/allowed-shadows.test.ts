@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowedOutcome, type ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { allowedOutcome } from '../../records/allowed-outcome.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 import { AllowedShadows } from './allowed-shadows.ts'
 
 const [authorization, rateLimit] = ['authorization', 'rateLimit'].map(allowedOutcome) as [ShadowOutcome, ShadowOutcome]

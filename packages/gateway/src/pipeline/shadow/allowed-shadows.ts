@@ -1,4 +1,5 @@
-import { areAllowed, type ShadowOutcome } from '../../records/shadow-outcome.ts'
+import { areAllowed } from '../../records/allowed-outcome.ts'
+import type { ShadowOutcome } from '../../records/shadow-outcome.ts'
 
 /**
  * Encodes the details of records that have only shadow policies which would have allowed the request, as most requests
